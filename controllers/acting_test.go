@@ -224,7 +224,7 @@ func TestWritesUseAccountRights(t *testing.T) {
 	}
 }
 
-// expectLacking waits until the experiment reports what is lacking, and the command that fixes it.
+// expectLacking waits until the experiment reports what is missing, and the command that fixes it.
 func (l *lab) expectLacking(lacking, advice string) {
 	l.t.Helper()
 	l.until("word of what is lacking", func() bool { return strings.Contains(l.experiment("small").Status.WaitingFor, lacking) })

@@ -61,7 +61,7 @@ func (l *lab) addPast(like string, factors ...float64) {
 	}, factors...)
 }
 
-// addPastOf lets each of the experiments record the digest of its history, or not.
+// addPastOf also lets the test decide whether each experiment records the digest of its history.
 func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev1.ConfigMap), factors ...float64) {
 	l.t.Helper()
 	measured, err := regression.DecodeMeasurements(l.configMap(like+"-history"), nil)
@@ -93,7 +93,7 @@ func (l *lab) addPastOf(like string, vouch func(*v1alpha1.PerfExperiment, *corev
 	}
 }
 
-// smaller by about a tenth, twelve times, and then unchanged, three times.
+// smaller returns twelve factors that are smaller by about a tenth, and then three of about 1.
 func smaller() []float64 {
 	factors := []float64{1.001, 0.999, 1.002}
 	before := make([]float64, 0, 15)

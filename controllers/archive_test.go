@@ -28,7 +28,7 @@ import (
 // attic is an archive in a directory, with injected faults.
 type attic struct {
 	archive.Bucket
-	// broken is the error of each write; nil: it works. others returns other bytes.
+	// broken is the error of each write; nil: none. others returns other bytes.
 	broken error
 	others bool
 	// full is the number of writes until it is full; below zero: no limit.
@@ -84,8 +84,8 @@ func (l *lab) archivedCondition(conditions []metav1.Condition) metav1.Condition 
 	return ptr.Deref(meta.FindStatusCondition(conditions, v1alpha1.ConditionArchived), metav1.Condition{})
 }
 
-// What the archive returns is what was recorded, and its digests verify, after the cluster's
-// objects are deleted. The operator is killed at every write.
+// The archive returns the recorded data, with valid digests, after the deletion of the cluster's
+// objects. The operator is killed at every write.
 func TestArchiveMatchesCluster(t *testing.T) {
 	l := newLab(t, complete)
 	withArchive(l)
@@ -200,9 +200,9 @@ func TestRunWaitsForArchive(t *testing.T) {
 	}
 }
 
-// objectsOfOneRun are its record, its raw results and its manifest, and of its experiment the record,
-// the digests, the comparison with earlier ones, the report, the plan, the data for a history and the
-// manifest.
+// objectsOfOneRun counts a run's record, its raw results and its manifest, and of its experiment
+// the record, the digests, the comparison with earlier ones, the report, the plan, the data for a
+// history and the manifest.
 const objectsOfOneRun = 10
 
 func objectsIn(t *testing.T, kept *archive.Store) int {

@@ -241,7 +241,7 @@ func TestMissingCollectorIsReported(t *testing.T) {
 	}
 }
 
-// The operator stops waiting for a collector that does not end: what it has printed counts.
+// The operator stops waiting for a collector that does not end, and uses its output so far.
 func TestHangingCollectorIsAbandoned(t *testing.T) {
 	l := newLab(t, complete)
 	withCollectors(l).noWatches = true

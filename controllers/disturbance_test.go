@@ -24,7 +24,7 @@ const (
 	lostMetric   = "cico/lostTime@fault-gateway-lost"
 )
 
-// outages are how many seconds each arm answers nothing for after a fault.
+// outages are how long the check-ins of each arm stop after a fault.
 var outages = map[string]time.Duration{"as-is": 2 * time.Second, "slow": 12 * time.Second}
 
 // withFault kills the gateway's pod in loads of 100 s.
@@ -99,7 +99,7 @@ func TestFaultIsInjected(t *testing.T) {
 	l.verifyChain("small")
 }
 
-// A fault that can't happen as declared makes the run invalid, and says why.
+// A fault that can't be injected as declared makes the run invalid, with the reason.
 func TestFaultIsNotInjected(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit  func(*v1alpha1.Fault)
@@ -126,7 +126,7 @@ func TestFaultIsNotInjected(t *testing.T) {
 	}
 }
 
-// Restarts beside the fault's observation make a run invalid as ever.
+// Restarts other than those of a fault still make a run invalid.
 func TestRestartsBesideFaultsCount(t *testing.T) {
 	l := newLab(t, complete)
 	l.measureOutages()
@@ -162,8 +162,8 @@ func withResource(manifest string) func(*v1alpha1.PerfExperiment) {
 	}
 }
 
-// A resource is created as the account, its fault begins when its status says so, and it is gone
-// before the run ends. A pod stands for it, since every cluster serves pods.
+// A resource is created as the account. Its fault starts when its status reports it, and it is gone
+// before the run ends. Here the resource is a pod, because every cluster serves pods.
 func TestFaultResource(t *testing.T) {
 	l := newLab(t, complete)
 	seen := actAsAccounts(l, complete)

@@ -214,8 +214,8 @@ func TestEnvironmentTimeoutEndsRun(t *testing.T) {
 	}
 }
 
-// Another operator may get stuck: CloudNativePG waits forever for a replica that waits for a lost
-// primary. Nobody repairs that, so the next run has it rebuilt, but not other components.
+// CloudNativePG may wait forever for a replica that waits for a lost primary. The next run rebuilds
+// the cluster, but not other components.
 func TestFailedComponentIsRebuilt(t *testing.T) {
 	for name, kind := range map[string]schema.GroupVersionKind{"Kafka": contract.KafkaKind("v1"), "PostgreSQL": contract.PostgresClusterKind} {
 		t.Run(name, func(t *testing.T) {
@@ -264,8 +264,8 @@ func TestUnreadableResultsInvalidateRun(t *testing.T) {
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonResultsMissing, `load "cico"`, "the pod has no log")
 }
 
-// A log with somebody else's results, or with more than fits into the operator's memory, makes the run
-// invalid, and the operator continues.
+// A log with another run's results, or with more than fits into the operator's memory, makes the
+// run invalid, and the operator continues.
 func TestForeignResultsInvalidateRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		forge   func(*payload.Payload)

@@ -150,7 +150,7 @@ func TestRunWithoutLabel(t *testing.T) {
 	}
 }
 
-// Runs without an operator block nobody and build nothing.
+// Runs without an operator block no other runs and build nothing.
 func TestForgedRunDoesNotBlockQueue(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))

@@ -23,7 +23,7 @@ func (l *lab) settled(edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExp
 	return l.experiment("small")
 }
 
-// look reconciles the experiment with a restarted operator, and returns its reads and the number of its
+// look reconciles the experiment with a restarted operator, and returns its reads and its number of
 // writes.
 func (l *lab) look() (result ctrl.Result, reads []string, writes int) {
 	l.t.Helper()

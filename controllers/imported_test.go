@@ -24,8 +24,8 @@ func elsewhere(object client.Object) {
 	object.SetAnnotations(map[string]string{v1alpha1.AnnotationImported: "other/elsewhere 1 2026-03-02T08:00:00Z"})
 }
 
-// record creates an imported experiment of two runs, the second of which had not ended, with a
-// report.
+// record creates an imported experiment with a report and two runs, the second of which had not
+// ended.
 func (l *lab) record() []client.Object {
 	l.t.Helper()
 	experiment := smallExperiment(l.t)

@@ -85,7 +85,7 @@ func TestMissingKueueIsReported(t *testing.T) {
 	}
 }
 
-// A Workload of somebody else with the same name stays unchanged, and is reported.
+// A third-party Workload of the same name stays unchanged, and is reported.
 func TestForeignWorkloadStaysUnchanged(t *testing.T) {
 	l := newLab(t, complete)
 	theirs := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"queueName": "theirs", "podSets": []any{map[string]any{

@@ -38,8 +38,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// lab is a namespace with an operator that reconciles when the test says so, a clock that only tests
-// move, and everything outside the operator under the control of the test.
+// lab is a namespace with an operator that reconciles only when the test calls it, a clock that
+// only tests advance, and a simulation of everything outside the operator.
 type lab struct {
 	t *testing.T
 	// admin acts as users, other operators and the kubelet.

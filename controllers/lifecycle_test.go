@@ -109,7 +109,7 @@ func TestRawResultsAreStored(t *testing.T) {
 	}
 }
 
-// Results that fit into no ConfigMap are not read again and again.
+// Raw results that fit into no ConfigMap are not read repeatedly.
 func TestOversizedRawResultsAreDropped(t *testing.T) {
 	l := newLab(t, complete)
 	l.outside.bulky = true

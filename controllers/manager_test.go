@@ -77,8 +77,8 @@ func TestLogLinesNameObjects(t *testing.T) {
 	}
 }
 
-// At its start, the operator has many finished runs in its queue. It skips those of which nothing is
-// left to clean up.
+// At its start, the operator has many finished runs in its queue. It skips those with nothing left
+// to clean up.
 func TestFinishedRunsAreReconciledForLeftovers(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, twoBlocks))

@@ -55,7 +55,7 @@ func (l *lab) fields(object any) *unstructured.Unstructured {
 	return made
 }
 
-// asForeign is an object as somebody else would have created it.
+// asForeign is an object as a third party would have created it.
 func (l *lab) asForeign(object unstructured.Unstructured) *unstructured.Unstructured {
 	made := object.DeepCopy()
 	made.SetNamespace(l.namespace)
@@ -105,8 +105,8 @@ func (l *lab) names(object *unstructured.Unstructured) bool {
 	}) || slices.ContainsFunc(status.Warnings, func(warning string) bool { return strings.Contains(warning, quoted) })
 }
 
-// An object of somebody else with one of our names is neither changed nor deleted, whether it exists
-// before the experiment or appears during a write.
+// A third-party object with one of the operator's names is neither changed nor deleted, whether it
+// exists before the experiment or appears during a write.
 func TestForeignObjectsStayUnchanged(t *testing.T) {
 	for _, object := range sample(t, written(t)) {
 		t.Run(object.GetKind()+" "+object.GetName(), func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestReschedulingKeepsForeignDeployments(t *testing.T) {
 	}
 }
 
-// The pods of somebody else's Kafka with our name do not delay the deletion of an experiment.
+// The pods of a third-party Kafka with the same name do not delay the deletion of an experiment.
 func TestDeletionIgnoresForeignKafkaPods(t *testing.T) {
 	objects := written(t)
 	l := newLab(t, complete)

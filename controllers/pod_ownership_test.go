@@ -88,7 +88,7 @@ func TestOnlyOwnInstancesAreQueried(t *testing.T) {
 	}
 }
 
-// A pod that is not in CloudNativePG's list of instances is none of its instances, even if it has the
+// A pod that is not in CloudNativePG's list of instances is not an instance, even if it has the
 // right controller.
 func TestOnlyNamedInstancesAreQueried(t *testing.T) {
 	l := newLab(t, complete)
@@ -194,7 +194,7 @@ func TestOnlyOwnKafkaPodsCount(t *testing.T) {
 	}
 }
 
-// configMapNamed is a ConfigMap of somebody else.
+// configMapNamed is a third-party ConfigMap.
 func (l *lab) configMapNamed(name string) *corev1.ConfigMap {
 	l.t.Helper()
 	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -50,7 +50,7 @@ func TestLoadProgressIsShown(t *testing.T) {
 	}
 }
 
-// A killed runner has lost its final results, but not its checkpoints, nor the servers' samples: they
+// A killed runner loses its final results, but not its checkpoints and the servers' samples: they
 // are stored and observed, and the run is repeated.
 func TestKilledRunnerCheckpointIsKept(t *testing.T) {
 	l := newLab(t, complete)

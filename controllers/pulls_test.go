@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Whatever the operator runs pulls its images with the installation's Secrets: the check of
-// images, modules, restore, collector, runners and starter.
+// All pods of the operator pull images with the installation's Secrets: the check of images,
+// modules, restore, collector, runners and starter.
 func TestRunsPullWithSecrets(t *testing.T) {
 	l := newLab(t, complete)
 	withCollectors(l)
@@ -35,7 +35,7 @@ func TestRunsPullWithSecrets(t *testing.T) {
 	expect.Equal(t, map[string]bool{"image check": true, "module": true, "Job of collector": true, "Job of restore": true, "runner": true, "starter": true}, checked, "pods")
 }
 
-// pullSecrets are those of the objects in the lab's namespace that make pods.
+// pullSecrets are the pull Secrets of objects in the lab's namespace that create pods.
 func (l *lab) pullSecrets() map[string][]corev1.LocalObjectReference {
 	l.t.Helper()
 	found := map[string][]corev1.LocalObjectReference{}
@@ -48,7 +48,7 @@ func (l *lab) pullSecrets() map[string][]corev1.LocalObjectReference {
 	}
 	for i := range jobs.Items {
 		pod := jobs.Items[i].Spec.Template.Spec
-		// Those of k6-operator are stubs.
+		// k6-operator's containers are stubs.
 		if name := pod.Containers[0].Name; name != "k6" {
 			found["Job of "+name] = pod.ImagePullSecrets
 		}

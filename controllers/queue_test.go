@@ -158,8 +158,8 @@ func TestSeparateLanesRunInParallel(t *testing.T) {
 	}
 }
 
-// An operator that reads while another one takes its ticket sees that ticket after taking its own, and
-// gives its own back.
+// An operator that reads while another one takes its ticket sees that ticket after taking its own,
+// and returns its own.
 func TestConcurrentTicketsOneYields(t *testing.T) {
 	h := newLabs(t, 2)
 	for _, l := range h {
@@ -182,7 +182,7 @@ func TestConcurrentTicketsOneYields(t *testing.T) {
 	h.until(t, "the slow one's turn", func() bool { return len(slow.runs()) > 0 })
 }
 
-// An operator without queues has started a run, which is waited for, and which gets a ticket.
+// The queue waits for a run that an operator without queues has started, and gives it a ticket.
 func TestRunWithoutTicketIsWaitedFor(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm))
@@ -259,8 +259,8 @@ func TestAbandonedTicketExpires(t *testing.T) {
 	}
 }
 
-// A deleted experiment whose operator did not remove its finalizer, or a finished one with another
-// ticket from a stale cache, blocks nobody.
+// A deleted experiment whose operator did not remove its finalizer does not block the queue.
+// Neither does a finished one with another ticket from a stale cache.
 func TestStaleTicketsAreDeleted(t *testing.T) {
 	for name, end := range map[string]func(l *lab){
 		"gone": func(l *lab) {
@@ -364,7 +364,7 @@ func (l *lab) setModuleFinalizers(finalizers ...string) {
 	}
 }
 
-// An experiment that starts nothing blocks nobody.
+// An experiment that starts nothing does not block the queue.
 func TestIdleExperimentLeavesQueue(t *testing.T) {
 	for name, stop := range map[string]func(l *lab){
 		"suspended": func(l *lab) {

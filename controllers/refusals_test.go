@@ -68,7 +68,7 @@ func (l *lab) forbid(operation admissionv1.OperationType, group, resource string
 	return remove
 }
 
-// awaitPolicy waits until the API server enforces the policy, or no longer does.
+// awaitPolicy waits until the API server starts or stops enforcing the policy.
 func (l *lab) awaitPolicy(on bool) {
 	l.t.Helper()
 	await.Until(l.t.Context(), l.t, 30*time.Second, "the API server to follow the policy", func() (bool, string) {

@@ -181,7 +181,7 @@ func (l *lab) stores() map[string]types.UID {
 	return up
 }
 
-// checkNothingRebuilt: what was running stays unchanged.
+// checkNothingRebuilt checks that running objects stay unchanged.
 func (b *halfDone) checkNothingRebuilt() {
 	b.t.Helper()
 	for name, uid := range b.stores() {

@@ -19,8 +19,8 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// outcomes configure the results of an arm's runs: how much longer they take, as a share, and how much
-// runs spread.
+// outcomes configure the results of an arm's runs: how much longer they take, as a share, and how
+// much they vary.
 type outcomes struct {
 	slower map[string]float64
 	spread float64
@@ -256,7 +256,7 @@ func TestBlocksAreAddedUntilTarget(t *testing.T) {
 		"NoDesign":       {[]func(*v1alpha1.PerfExperiment){noDesign}, outcomes{spread: 0.01}, 6, 8, v1alpha1.ReasonDecided},
 		"VerdictsLater":  {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(20)}, outcomes{spread: 0.04}, 7, 19, v1alpha1.ReasonDecided},
 		"NoVerdictAhead": {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(9)}, outcomes{spread: 0.4}, 6, 8, v1alpha1.ReasonHopeless},
-		// Runs of an hour: two make a block, and twelve take twelve hours.
+		// Runs take an hour: two make a block, and twelve take twelve hours.
 		"Budget": {[]func(*v1alpha1.PerfExperiment){blocks(6), until(1, 20), func(e *v1alpha1.PerfExperiment) {
 			e.Spec.Design.Budget = &metav1.Duration{Duration: 15 * time.Hour}
 		}}, outcomes{spread: 0.05, lasting: time.Hour}, 7, 7, v1alpha1.ReasonBudget},

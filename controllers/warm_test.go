@@ -109,7 +109,7 @@ func TestHeapArmsKeepKafkaAndPostgres(t *testing.T) {
 		e.Spec.Cleanup.Policy = v1alpha1.CleanupRetain
 	}))
 	l.eachRound = func() {
-		// The JVM grants itself what the active run declares.
+		// The JVM allots itself what the active run declares.
 		for _, run := range l.runs() {
 			if !run.Status.Phase.IsFinal() {
 				heap := run.Spec.System.Modules[0].JVM.Heap.Max

@@ -70,7 +70,7 @@ spec:
         resources: {limits: {memory: 256Mi}}
 `
 
-// storage is the same as a StatefulSet.
+// storage is the same module as a StatefulSet.
 var storage = strings.NewReplacer(
 	"kind: Deployment", "kind: StatefulSet",
 	"strategy: {type: Recreate}", "serviceName: mod-inventory\n  updateStrategy: {type: RollingUpdate}",
@@ -116,7 +116,7 @@ func (l *lab) workload(kind string) *unstructured.Unstructured {
 	return object
 }
 
-// storedBytes is an object without what its controller writes.
+// storedBytes is an object without the fields that its controller writes.
 func storedBytes(t *testing.T, object *unstructured.Unstructured) string {
 	t.Helper()
 	object = object.DeepCopy()

@@ -11,7 +11,7 @@ const globals = Object.fromEntries(
   ["CSS", "Intl", "IntersectionObserver", "ResizeObserver", "addEventListener", "devicePixelRatio", "document", "getComputedStyle", "location", "matchMedia", "uPlot"].map((name) => [name, "readonly"]),
 );
 
-// What is wrong rather than of another taste.
+// Rules for errors, not for style.
 const rules = Object.fromEntries(
   [
     "array-callback-return", "complexity", "consistent-return", "default-case-last", "eqeqeq", "for-direction", "getter-return", "no-async-promise-executor",

@@ -37,7 +37,7 @@ func main() {
 		os.Exit(1)
 	}
 	if ctx.Err() != nil {
-		// Another pod continues.
+		// A replacement pod continues.
 		fmt.Fprintln(os.Stderr, "collector: terminated before the end of the run")
 		os.Exit(1)
 	}

@@ -295,7 +295,7 @@ const (
 	experimentStatusInterval = 5 * time.Second
 )
 
-// outside has the operator's connections beyond the API server.
+// outside has the operator's connections to servers other than the API server.
 type outside struct {
 	egress   egress.Rules
 	http     *probe.HTTP

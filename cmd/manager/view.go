@@ -75,7 +75,7 @@ func serveView(ctx context.Context, config *rest.Config, o viewOptions) error {
 			return fmt.Errorf("serving: %w", err)
 		}
 		server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-		context.AfterFunc(ctx, func() { _ = server.Close() }) // Readers ask again.
+		context.AfterFunc(ctx, func() { _ = server.Close() }) // Readers reconnect.
 		go func() { ended <- server.Serve(listener) }()
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {

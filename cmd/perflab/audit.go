@@ -130,7 +130,7 @@ var unquoted = strings.NewReplacer(`"`, "", ";", ",", "\t", ",")
 // read detects the format of a file by its beginning, and checks its content.
 func (a *auditResult) read(path string, in io.Reader) error {
 	buffered := bufio.NewReader(in)
-	head, _ := buffered.Peek(2 * len(comparison.Header)) // What is shorter begins otherwise.
+	head, _ := buffered.Peek(2 * len(comparison.Header)) // A shorter file has another beginning.
 	switch first, _, _ := strings.Cut(string(head), "\n"); {
 	case unquoted.Replace(strings.TrimSpace(first)) == comparison.Header:
 		return a.readRuns(buffered)

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/planning/bisect"
 )
 
-// maxParts is the default number of arms for parts: as many as fit into a night.
+// maxParts is the default maximum of arms for parts, which fits into a night.
 const maxParts = 6
 
 type bisectOptions struct {

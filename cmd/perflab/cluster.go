@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// cluster is the one that a command talks to, chosen as kubectl does: by
-// --kubeconfig, --context, --namespace and KUBECONFIG.
+// cluster is the cluster of a command, selected as in kubectl: by --kubeconfig, --context,
+// --namespace and KUBECONFIG.
 type cluster struct {
 	flags *genericclioptions.ConfigFlags
 }

@@ -68,7 +68,7 @@ type dependency struct {
 	subject   string
 	kind      schema.GroupKind
 	severity  state
-	// need is what needs it; empty: every experiment.
+	// need is what requires it; empty: every experiment.
 	need string
 }
 
@@ -84,7 +84,7 @@ var dependencies = []dependency{
 
 func (d dependency) tested() tested.Component { return *tested.Versions().Component(d.component) }
 
-// remedy is the command that installs it, with what needs it.
+// remedy is the command that installs it, with what requires it.
 func (d dependency) remedy() string {
 	command := strings.Join(d.tested().Command(), " ")
 	if d.need == "" {

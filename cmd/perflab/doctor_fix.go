@@ -91,8 +91,8 @@ func (o *fixOptions) apply(ctx context.Context, from *cluster, out, errOut io.Wr
 	return nil
 }
 
-// missing are the wanted dependencies that the cluster lacks. An API that is registered but does
-// not answer is installed.
+// missing returns the selected dependencies that the cluster lacks. An API that is registered but
+// does not answer counts as installed.
 func (o *fixOptions) missing(served discovery.DiscoveryInterface) ([]dependency, error) {
 	groups, err := served.ServerGroups()
 	if err != nil {
@@ -112,7 +112,7 @@ func (o *fixOptions) missing(served discovery.DiscoveryInterface) ([]dependency,
 	return missing, nil
 }
 
-// arguments lead helm or kubectl to the same cluster.
+// arguments make helm or kubectl use the same cluster.
 func (c *cluster) arguments(program string) []string {
 	contextFlag := "--" + map[string]string{"helm": "kube-context", "kubectl": "context"}[program]
 	var arguments []string

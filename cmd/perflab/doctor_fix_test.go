@@ -17,8 +17,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// onPath puts stubs of helm and kubectl first on the PATH. They log their arguments, and fail if
-// told to.
+// onPath puts stubs of helm and kubectl first on the PATH. They log their arguments and exit with
+// the code.
 func onPath(t *testing.T, exitCode string) (log string) {
 	t.Helper()
 	directory := t.TempDir()

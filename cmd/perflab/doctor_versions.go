@@ -29,8 +29,8 @@ func checkKubernetes(matrix tested.Kubernetes, version, host string) finding {
 	return result
 }
 
-// checkDependencies checks that other operators and APIs are there, in a tested version if it is
-// known.
+// checkDependencies checks that other operators and APIs are installed, in a tested version if it
+// is known.
 func checkDependencies(ctx context.Context, served discovery.DiscoveryInterface, reader client.Reader) []finding {
 	installed := installedVersions(ctx, reader)
 	var findings []finding
@@ -61,7 +61,7 @@ func checkVersion(found finding, component tested.Component, version string) fin
 // they can be listed.
 func installedVersions(ctx context.Context, reader client.Reader) map[string]string {
 	found := map[string]string{}
-	// Whoever may not list Deployments gets no versions.
+	// Without the right to list Deployments there are no versions.
 	_ = kube.Pages(ctx, reader, &appsv1.DeploymentList{}, deploymentPage, func(page *appsv1.DeploymentList) error {
 		for i := range page.Items {
 			for _, container := range page.Items[i].Spec.Template.Spec.Containers {

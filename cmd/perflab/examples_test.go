@@ -18,12 +18,11 @@ import (
 // withCharts are the examples that are stored with their charts.
 var withCharts = []string{"injected-effect"}
 
-// armsOf are the numbers of arms of examples that don't have two. With more, comparisons
+// armsOf are the numbers of arms of examples that don't have two. With more than two, comparisons
 // share their baseline's value.
 var armsOf = map[string]int{"day": 1, "maxram-vs-xmx": 3, "placement": 3, "read-write-split": 4}
 
-// The reports kept as examples are what the recorded runs beside them give;
-// -update writes them anew.
+// The stored example reports match the recorded runs beside them; -update rewrites them.
 func TestExamplesMatchRecords(t *testing.T) {
 	t.Chdir("../../docs/examples")
 	recorded, err := filepath.Glob("*.yaml.gz")
@@ -75,7 +74,7 @@ func TestExamplesPassAudit(t *testing.T) {
 			}
 			arms := cmp.Or(armsOf[strings.TrimSuffix(filepath.Base(path), ".yaml.gz")], 2)
 			if arms == 1 || strings.HasPrefix(filepath.Base(path), "capacity") {
-				// It has no comparisons, or no others than of capacities.
+				// It has only comparisons of capacities, or none.
 				return
 			}
 			least := arms * found.Follows / (arms - 1)

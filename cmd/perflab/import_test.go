@@ -190,7 +190,7 @@ func TestImportRollsBackAfterInterruption(t *testing.T) {
 	input.Runs, input.Raw = input.Runs[:2], input.Raw[:2]
 	cut := errors.New("the line was cut")
 	for name, tc := range map[string]struct {
-		// deaf: the cluster is unreachable for the rollback, too.
+		// deaf means that the cluster is unreachable for the rollback, too.
 		deaf, interrupted bool
 		left              int
 		want              string

@@ -46,7 +46,7 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 		return 0
 	}
 	prefix := styleAt(problems, root.Flag(colorFlag).Value.String()).paint(colorBad, "perflab:")
-	_, _ = fmt.Fprintln(problems, prefix, prose.Printable(err.Error())) // Nobody is left to tell.
+	_, _ = fmt.Fprintln(problems, prefix, prose.Printable(err.Error())) // A failed write can't be reported.
 	return exitCode(err)
 }
 

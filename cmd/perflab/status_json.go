@@ -19,7 +19,7 @@ type experimentJSON struct {
 	Name      string `json:"name"`
 	// Phase is empty until the operator has reconciled the experiment.
 	Phase v1alpha1.ExperimentPhase `json:"phase"`
-	// Over: the experiment does not continue by itself.
+	// Over means that the experiment does not continue without manual action.
 	Over      bool               `json:"over"`
 	Suspended bool               `json:"suspended"`
 	Imported  bool               `json:"imported"`

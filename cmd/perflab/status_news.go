@@ -65,7 +65,7 @@ func (s snapshot) currentNews() []string {
 
 func (s snapshot) waitingFor() string { return progress.WaitMessage(&s.experiment.Status) }
 
-// activity is the message of the current run. While loads run, that has times and counts: their
+// activity is the message of the current run. While loads run, it has times and counts, so their
 // states replace it.
 func (s snapshot) activity() string {
 	if run := progress.CurrentRun(&s.experiment, s.runs); run != nil {

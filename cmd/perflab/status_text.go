@@ -81,7 +81,7 @@ func (s snapshot) phaseLine() statusLine {
 	return line
 }
 
-// capacityLine describes what an arm takes.
+// capacityLine describes the capacity of an arm.
 func capacityLine(found v1alpha1.ArmCapacity) string {
 	line := fmt.Sprintf("%s of %s: capacity ", found.Arm, found.Scenario)
 	switch {
@@ -123,8 +123,8 @@ func progressBar(done, planned int32) string {
 	return "[" + strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled) + "]"
 }
 
-// withheldReason is why a comparison has no verdict. Earlier versions did not record it: too few
-// blocks are known without.
+// withheldReason is why a comparison has no verdict. Earlier versions did not record it, but too
+// few blocks are detectable.
 func withheldReason(found v1alpha1.Comparison, analysis *v1alpha1.AnalysisStatus) v1alpha1.WithheldReason {
 	switch {
 	case found.Withheld != "":

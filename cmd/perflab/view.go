@@ -137,5 +137,5 @@ func openBrowser(ctx context.Context, out io.Writer, address string) {
 		_, _ = fmt.Fprintf(out, "could not open a browser: %v\n", err)
 		return
 	}
-	go func() { _ = opener.Wait() }() // What becomes of it is the reader's to see.
+	go func() { _ = opener.Wait() }() // The user sees any failure.
 }

@@ -127,7 +127,7 @@ func (r request) once(ctx context.Context, out io.Writer) failure {
 	if err != nil {
 		return classify(err)
 	}
-	defer func() { _ = answer.Body.Close() }() // All of it was read, or nobody wants the rest.
+	defer func() { _ = answer.Body.Close() }() // The body was read, or is not needed.
 	transient := isTransient(answer.StatusCode)
 	if r.fail && answer.StatusCode >= http.StatusBadRequest {
 		return failure{code: exitHTTPError, transient: transient, problem: fmt.Errorf("the server answered %s", answer.Status)}
@@ -197,7 +197,7 @@ func (r request) keep(body io.Reader, out io.Writer) failure {
 		if err != nil {
 			return failure{code: exitNotWritten, problem: err}
 		}
-		defer func() { _ = file.Close() }() // What could not be written, Copy says.
+		defer func() { _ = file.Close() }() // Copy reports failed writes.
 		out = file
 	}
 	if _, err := io.Copy(out, body); err != nil {

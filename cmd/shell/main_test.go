@@ -42,7 +42,7 @@ func start(t *testing.T, program string, arguments ...string) processResult {
 	command := exec.CommandContext(t.Context(), filepath.Join(folder, program), arguments...)
 	command.Env = []string{"PATH=" + folder, "MODE=lab"}
 	command.Stdout, command.Stderr = &out, &problems
-	_ = command.Run() // Its code says how it went.
+	_ = command.Run() // The exit code has the result.
 	return processResult{out.String(), problems.String(), command.ProcessState.ExitCode()}
 }
 
@@ -100,7 +100,7 @@ func serve(t *testing.T) (*httptest.Server, *requestSeen) {
 	t.Helper()
 	seen := &requestSeen{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // What is missing, the test sees.
+		body, _ := io.ReadAll(r.Body) // The test detects missing data.
 		*seen = requestSeen{r.Method, r.URL.Path, r.Header.Get("Content-Type"), r.Header.Get("X-Okapi-Tenant"), string(body), seen.times + 1}
 		switch {
 		case r.URL.Path == "/busy-once" && seen.times == 1:
@@ -110,7 +110,7 @@ func serve(t *testing.T) (*httptest.Server, *requestSeen) {
 		case r.URL.Path == "/moved":
 			http.Redirect(w, r, "/elsewhere", http.StatusFound)
 		default:
-			_, _ = io.WriteString(w, "answer\n") // Else the test sees nothing.
+			_, _ = io.WriteString(w, "answer\n") // The test detects a missing answer.
 		}
 	}))
 	t.Cleanup(server.Close)

@@ -120,7 +120,7 @@ func (s *shell) execute(interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		at := interp.HandlerCtx(ctx)
 		path, err := interp.LookPathDir(at.Dir, at.Env, words[0])
 		if err != nil {
-			return child(ctx, words) // It says so.
+			return child(ctx, words) // It reports its error.
 		}
 		return errors.Join(syscall.Chdir(at.Dir), syscall.Exec(path, words, exported(at.Env)))
 	}

@@ -32,19 +32,19 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Reconciler sends announcements. It has workers of its own, so that a sink that is slow or
-// unavailable keeps no experiment waiting. What is to be sent, and what was, is in the
-// experiment's status: an operator that is killed between the two sends the same again, which
-// receivers recognize by its ID.
+// Reconciler sends announcements. It has separate workers, so that a slow or unavailable sink
+// delays no experiment. The experiment's status records what is pending and what was sent. If
+// the operator is killed in between, it sends an announcement again with the same ID, by which
+// receivers recognize it.
 type Reconciler struct {
 	component.Tools
 	Now func() time.Time
 }
 
-// workers is the number of experiments that are announced at once.
+// workers is the number of experiments that are announced concurrently.
 const workers = 4
 
-// SetupWithManager lets the manager run it, woken by experiments with something to tell.
+// SetupWithManager adds the reconciler to the manager. Pending announcements trigger it.
 func (a *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	options := component.ControllerOptions()
 	options.MaxConcurrentReconciles = workers
@@ -60,8 +60,8 @@ func (a *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// news wake the announcer: when there is something new to tell, and when it has just been
-// started and something is left.
+// news selects the events that trigger a reconcile: new announcements and, at the start of the
+// operator, pending ones.
 func news() predicate.Funcs {
 	return predicate.Funcs{
 		CreateFunc:  func(seen event.CreateEvent) bool { return hasNews(seen.Object) },
@@ -71,7 +71,7 @@ func news() predicate.Funcs {
 	}
 }
 
-// hasNews tells experiments of which a sink is still to be told.
+// hasNews reports whether an experiment has an announcement that a sink has not received yet.
 func hasNews(object client.Object) bool {
 	experiment, is := object.(*v1alpha1.PerfExperiment)
 	if !is || provenance.IsImported(experiment) || experiment.Status.Announcement == nil || experiment.DeletionTimestamp != nil {
@@ -81,16 +81,16 @@ func hasNews(object client.Object) bool {
 	return told != nil && told.Status != metav1.ConditionTrue && told.Reason != v1alpha1.ReasonSinkGivenUp
 }
 
-// hasSame: what is to be told was to be told before, and a pass is due for it.
+// hasSame reports whether the same announcement was pending before: a reconcile is due already.
 func hasSame(seen event.UpdateEvent) bool {
 	before, is := seen.ObjectOld.(*v1alpha1.PerfExperiment)
 	after, are := seen.ObjectNew.(*v1alpha1.PerfExperiment)
 	return is && are && hasNews(before) && announcement.IsSame(before.Status.Announcement, after.Status.Announcement)
 }
 
-// Reconcile tells each sink what it has not been told yet.
+// Reconcile sends each sink the announcements that it has not received yet.
 func (a *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	// The cache may not know what an earlier pass has told.
+	// The cache may lack what an earlier reconcile has recorded.
 	before := &v1alpha1.PerfExperiment{}
 	if err := a.Live.Get(ctx, request.NamespacedName, before); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -125,22 +125,22 @@ func (a *Reconciler) writeStatus(ctx context.Context, before, after *v1alpha1.Pe
 	return component.PatchStatus(ctx, a.Cluster, "experiment", before, after)
 }
 
-// telling is how an attempt to tell all sinks ended.
+// telling is the result of an attempt to notify all sinks.
 type telling struct {
-	// took are the sinks that have taken all.
+	// took are the sinks that accepted everything.
 	took []string
-	// left are those that have not, each with its error.
+	// left are the others, each with its error.
 	left []untold
 }
 
-// untold is a sink that does not take what it is told.
+// untold is a sink that did not accept an announcement.
 type untold struct {
 	sink string
 	err  error
 }
 
-// tell all sinks, side by side, what they have not taken yet, and note in the status what
-// they take. One that does not take something is told nothing further: it comes in order.
+// tell sends all sinks, concurrently, what is pending, and records in the status what they
+// accepted. After an error it sends a sink nothing further, to keep the order.
 func (a *Reconciler) tell(ctx context.Context, experiment *v1alpha1.PerfExperiment) telling {
 	all, before := announcement.New(experiment), experiment.Status.Announcement
 	counts, errs := make([]int32, len(a.Sinks)), make([]error, len(a.Sinks))
@@ -150,7 +150,7 @@ func (a *Reconciler) tell(ctx context.Context, experiment *v1alpha1.PerfExperime
 	}
 	calls.Wait()
 	var outcome telling
-	// Of sinks that are no more nothing is kept.
+	// Drops the progress of removed sinks.
 	before.Sinks = nil
 	for i, sink := range a.Sinks {
 		before.Sinks = append(before.Sinks, v1alpha1.SinkStatus{Name: sink.Name(), Told: counts[i]})
@@ -164,7 +164,7 @@ func (a *Reconciler) tell(ctx context.Context, experiment *v1alpha1.PerfExperime
 	return outcome
 }
 
-// tellSink what it wants, but the first so many, and count what it has now been told.
+// tellSink sends what the sink wants, except the first ones, and counts all that it has received.
 func tellSink(ctx context.Context, sink sinks.Sink, all []announcement.Announcement, before int32) (told int32, err error) {
 	for _, one := range all {
 		if !sink.Wants(one) {
@@ -180,8 +180,8 @@ func tellSink(ctx context.Context, sink sinks.Sink, all []announcement.Announcem
 	return told, nil
 }
 
-// reportAnnounced turns what sinks have taken into the condition, and reports whether
-// they are to be told again. Sinks are told at least once, however late that is.
+// reportAnnounced sets the condition, and reports whether to retry. Each sink gets at least one
+// attempt, even after the deadline.
 func reportAnnounced(experiment *v1alpha1.PerfExperiment, outcome telling, late bool) (again bool) {
 	set := component.ConditionSetter(&experiment.Status.Conditions, experiment.Generation)
 	if len(outcome.left) == 0 {

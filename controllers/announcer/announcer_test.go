@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// toTell is an experiment of which something is told, or was.
+// toTell is an experiment with an announcement that is pending or was sent.
 func toTell(phase v1alpha1.ExperimentPhase, hour int, status metav1.ConditionStatus, reason string) *v1alpha1.PerfExperiment {
 	experiment := &v1alpha1.PerfExperiment{}
 	experiment.Status.Announcement = &v1alpha1.AnnouncementStatus{Phase: phase, Time: metav1.Time{Time: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)}}
@@ -21,8 +21,8 @@ func toTell(phase v1alpha1.ExperimentPhase, hour int, status metav1.ConditionSta
 	return experiment
 }
 
-// The announcer is woken by what is new, and not by what it writes itself; what is told costs
-// no pass when it is started.
+// New announcements trigger the announcer, but its own writes do not, nor do delivered ones at
+// its start.
 func TestWhoWakesTheAnnouncer(t *testing.T) {
 	const complete, stalled = v1alpha1.ExperimentComplete, v1alpha1.ExperimentStalled
 	imported := toTell(complete, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkAway)
@@ -32,7 +32,7 @@ func TestWhoWakesTheAnnouncer(t *testing.T) {
 	givenUp := toTell(complete, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkGivenUp)
 	told := toTell(complete, 1, metav1.ConditionTrue, v1alpha1.ReasonAnnounced)
 	for name, tc := range map[string]struct {
-		// before: nil, it is seen for the first time.
+		// before is nil if the experiment is seen for the first time.
 		before, after *v1alpha1.PerfExperiment
 		want          bool
 	}{

@@ -25,8 +25,8 @@ func (analyzed) Source(_ *Maker, s *Subject) string {
 	return naming.Hash(s.Ended, s.Plan.Hash, s.Question.Hash(), s.Complete, s.Final, s.SpecChanged)[:16]
 }
 
-// Make describes the runs, and compares the arms if the recorded comparison is of other blocks
-// or of another question.
+// Make describes the runs. It compares the arms unless the recorded comparison has the same
+// blocks and question.
 func (analyzed) Make(ctx context.Context, m *Maker, s *Subject, _ string) (string, error) {
 	full, err := m.FullRuns(ctx, s)
 	if err != nil {

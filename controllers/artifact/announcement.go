@@ -14,14 +14,14 @@ import (
 	"perflab.dev/perflab/internal/publish/announcement"
 )
 
-// Announcement notes in the status that the experiment is complete or stalled. The announcer
+// Announcement records in the status that the experiment is complete or stalled. The announcer
 // sends it.
 var Announcement Artifact = announced{Kind{Name: v1alpha1.ArtifactAnnouncement, Title: "the announcement", IsOptional: true}}
 
 type announced struct{ Kind }
 
-// Source is the occasion, once all that is announced is known. One that is older than the deadline
-// of announcements is not announced: it was before there was a sink.
+// Source identifies the event to announce, once all of its content is available. An event older
+// than the deadline of announcements is not announced: there was no sink at that time.
 func (announced) Source(m *Maker, s *Subject) string {
 	occasion := m.occasion(s)
 	if occasion == nil || len(m.Sinks) == 0 || s.Now.Sub(occasion.Time.Time) > announcement.Deadline {
@@ -47,7 +47,7 @@ func (announced) Make(_ context.Context, m *Maker, s *Subject, _ string) (string
 	return "", nil
 }
 
-// withdraw drops the announcement of an experiment that goes on.
+// withdraw drops the announcement of an experiment that continues.
 func withdraw(status *v1alpha1.PerfExperimentStatus) {
 	if status.Phase != v1alpha1.ExperimentComplete && status.Phase != v1alpha1.ExperimentStalled {
 		status.Announcement = nil

@@ -20,14 +20,14 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// Archive keeps the record of a complete or stalled experiment, with its stored report, outside
-// the cluster. While the archive does not take it, nothing of the experiment is pruned.
+// Archive stores the record of a complete or stalled experiment, with its stored report,
+// outside the cluster. Nothing of the experiment is pruned before the archive has stored it.
 var Archive Artifact = archived{Kind{Name: v1alpha1.ArtifactArchive, Title: "the archive record"}}
 
 type archived struct{ Kind }
 
-// Source is the digest of the stored report and of the release, which may be named afterwards. A
-// stall ends when somebody fixes its cause; the record that follows then replaces this one.
+// Source is the digest of the stored report and of the release, which may be set later. A stall
+// may be fixed; the next record then replaces this one.
 func (archived) Source(m *Maker, s *Subject) string {
 	if m.Archives.ForNamespace(s.Experiment.Namespace) == nil || s.made[v1alpha1.ArtifactReport] == "" || !s.isOver() {
 		return ""
@@ -36,7 +36,7 @@ func (archived) Source(m *Maker, s *Subject) string {
 	return naming.Hash(s.page(reached), s.Experiment.Annotations[v1alpha1.AnnotationRelease])[:16]
 }
 
-// isOver reports whether there is something to keep and no further run follows by itself.
+// isOver reports whether there is something to archive and no run starts without a user's action.
 func (s *Subject) isOver() bool {
 	switch s.Experiment.Status.Phase {
 	case v1alpha1.ExperimentComplete:
@@ -83,7 +83,7 @@ func (s *Subject) reportArchived(readiness environment.Readiness) {
 	component.ConditionSetter(&s.Experiment.Status.Conditions, s.Experiment.Generation).SetReadiness(v1alpha1.ConditionArchived, readiness)
 }
 
-// archiveRecord is the record of the experiment, with references to those of its runs.
+// archiveRecord returns the record of the experiment, with references to those of its runs.
 func (m *Maker) archiveRecord(ctx context.Context, s *Subject, store *archive.Store) (archive.Record, error) {
 	runs, err := m.archivedRuns(ctx, s, store)
 	if err != nil {
@@ -111,8 +111,8 @@ func (m *Maker) archiveRecord(ctx context.Context, s *Subject, store *archive.St
 	return contents.ExperimentRecord(recorded, stored, runs)
 }
 
-// withoutDelivery drops what describes attempts to archive and to announce: each attempt would
-// make another record.
+// withoutDelivery drops the results of attempts to archive and to announce: otherwise each
+// attempt would change the record.
 func withoutDelivery(status *v1alpha1.PerfExperimentStatus) {
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionArchived)
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionAnnounced)
@@ -122,9 +122,9 @@ func withoutDelivery(status *v1alpha1.PerfExperimentStatus) {
 	})
 }
 
-// archivedRuns are the references to all runs that ended. A run that is not archived yet is
-// archived now. A run whose status could not be written after it was archived has several
-// records: archiving it again finds the right one and writes nothing new.
+// archivedRuns returns the references to all finished runs. It archives runs that are not
+// archived yet. A run whose status could not be written after archiving has several records:
+// archiving it again finds the right one and writes nothing new.
 func (m *Maker) archivedRuns(ctx context.Context, s *Subject, store *archive.Store) ([]archive.Reference, error) {
 	known := map[string][]archive.Reference{}
 	for reference, err := range store.Runs(ctx, contents.ExperimentIdentity(s.Experiment)) {

@@ -2,9 +2,8 @@
 
 // Package artifact makes what an experiment leaves behind: the analysis, the history, the
 // manifest of digests, the report, the archive record and the announcement. Each artifact
-// names the source that it is made from by a digest. The status of the experiment records
-// the digest and the outcome, so that an operator that has just started makes nothing twice
-// and does not repeat what fails.
+// identifies its source by a digest. The status of the experiment records the digest and the
+// outcome, so that a restarted operator makes nothing twice and does not repeat what fails.
 package artifact
 
 import (
@@ -26,7 +25,7 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Artifact is something that is made from what an experiment recorded.
+// Artifact is made from the records of an experiment.
 type Artifact interface {
 	// About describes the artifact.
 	About() Kind
@@ -45,7 +44,7 @@ type Kind struct {
 	Name v1alpha1.ArtifactName
 	// Title begins sentences about the artifact.
 	Title string
-	// ConfigMap names what stores the artifact of an experiment; nil: no ConfigMap does.
+	// ConfigMap returns the name of the ConfigMap that stores the artifact; nil: there is none.
 	ConfigMap func(experiment string) string
 	// IsOptional: an experiment is settled without the artifact if it can't be made.
 	IsOptional bool
@@ -54,7 +53,7 @@ type Kind struct {
 // About returns the description itself.
 func (k Kind) About() Kind { return k }
 
-// IsStored is for artifacts that are made once by each operator.
+// IsStored returns false, for artifacts that each operator makes once.
 func (Kind) IsStored(context.Context, *Maker, *Subject, string) (bool, error) { return false, nil }
 
 // Stored are the artifacts that follow the analysis, in the order in which they are made: each
@@ -68,15 +67,15 @@ var Stored = []Artifact{
 // All artifacts that a settled experiment has.
 var All = slices.Concat([]Artifact{Analysis}, Stored, []Artifact{Archive})
 
-// sourceError says that an artifact can't be made from its source: another attempt would fail in
-// the same way.
+// sourceError means that an artifact can't be made from its source: a retry would fail in the
+// same way.
 type sourceError struct{ error }
 
 func (e *sourceError) Unwrap() error { return e.error }
 
 func unusable(err error) error { return &sourceError{err} }
 
-// Reconcile makes those of the artifacts that are due, in their order.
+// Reconcile makes the artifacts that are due, in order.
 func (m *Maker) Reconcile(ctx context.Context, s *Subject, artifacts ...Artifact) error {
 	for _, artifact := range artifacts {
 		if err := m.reconcile(ctx, s, artifact); err != nil {
@@ -110,8 +109,8 @@ func (m *Maker) reconcile(ctx context.Context, s *Subject, artifact Artifact) er
 	return m.record(ctx, s, artifact, source, lacks, err)
 }
 
-// record writes the outcome of an attempt into the status. An error that may pass by itself is
-// returned.
+// record writes the outcome of an attempt into the status. It returns an error that may be
+// temporary.
 func (m *Maker) record(ctx context.Context, s *Subject, artifact Artifact, source, lacks string, err error) error {
 	outcome := v1alpha1.ArtifactStatus{Name: artifact.About().Name, Digest: source, State: v1alpha1.ArtifactCurrent, Message: lacks}
 	unavailable, unfit := &unavailableError{}, &sourceError{}
@@ -143,12 +142,12 @@ func (m *Maker) record(ctx context.Context, s *Subject, artifact Artifact, sourc
 // maxMessage bounds a message in bytes, as the schema does.
 const maxMessage = 2000
 
-// unavailableError says that a server outside the cluster does not take an artifact.
+// unavailableError means that a server outside the cluster does not accept an artifact.
 type unavailableError struct{ readiness environment.Readiness }
 
 func (e *unavailableError) Error() string { return e.readiness.Message }
 
-// isStillRefused asks the API server by a dry run, which costs less than making the artifact.
+// isStillRefused checks by a dry run, which costs less than making the artifact.
 func (m *Maker) isStillRefused(ctx context.Context, s *Subject, artifact Artifact) bool {
 	nameOf := artifact.About().ConfigMap
 	if nameOf == nil {
@@ -162,14 +161,14 @@ func (m *Maker) isStillRefused(ctx context.Context, s *Subject, artifact Artifac
 	return true
 }
 
-// isRefused reports whether a write needs a permission.
+// isRefused reports whether a permission is missing for a write.
 func isRefused(err error) bool {
 	refusal := kube.AsRefusal(err)
 	return refusal != nil && refusal.Owner != kube.OwnerEarlier
 }
 
-// isTooLarge reports whether an object is larger than the API server takes: no permission
-// changes that.
+// isTooLarge reports whether an object exceeds the API server's size limit, which no permission
+// changes.
 func isTooLarge(err error) bool {
 	refusal := kube.AsRefusal(err)
 	if refusal == nil {
@@ -178,7 +177,7 @@ func isTooLarge(err error) bool {
 	return apierrors.IsRequestEntityTooLargeError(refusal.Cause) || apierrors.HasStatusCause(refusal.Cause, metav1.CauseType(field.ErrorTypeTooLong))
 }
 
-// Warnings describe, for people, what the artifacts lack and which could not be made.
+// Warnings describe to users what the artifacts lack and which could not be made.
 func Warnings(status *v1alpha1.PerfExperimentStatus) []string {
 	var warnings []string
 	for _, artifact := range Stored {

@@ -23,7 +23,7 @@ import (
 	"perflab.dev/perflab/internal/testing/objects"
 )
 
-// scripted is an artifact whose attempts end as the test says.
+// scripted is an artifact whose attempts have the results that the test sets.
 type scripted struct {
 	Kind
 	source   string
@@ -49,8 +49,8 @@ func newScripted() *scripted {
 	return &scripted{Kind: kind, source: "one"}
 }
 
-// operator is a maker that has just started, at a cluster that refuses ConfigMaps while
-// refuses says so.
+// operator is the maker of a restarted operator, on a cluster that refuses ConfigMaps while
+// refuses is true.
 func operator(t *testing.T, refuses *bool) *Maker {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -111,7 +111,7 @@ func TestOutcomesAreReported(t *testing.T) {
 	}
 }
 
-// Whether an attempt is repeated follows from the status: the operator may have been restarted.
+// The status decides whether an attempt is repeated: the operator may have been restarted.
 func TestAttemptsAreRepeatedWhenThatCanHelp(t *testing.T) {
 	for name, c := range map[string]struct {
 		err      error
@@ -144,7 +144,7 @@ func TestAttemptsAreRepeatedWhenThatCanHelp(t *testing.T) {
 	}
 }
 
-// An operator does not check again what it has seen, unless the status was not written.
+// An operator does not repeat a check unless the status was not written.
 func TestTheSameOperatorChecksOnce(t *testing.T) {
 	refuses := false
 	m, artifact, experiment := operator(t, &refuses), newScripted(), objects.Experiment("heap")

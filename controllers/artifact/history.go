@@ -24,8 +24,8 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// History compares a complete experiment with earlier ones, and keeps what later experiments
-// are compared with.
+// History compares a complete experiment with earlier ones, and stores the measurements for
+// comparisons with later ones.
 var History Artifact = history{Kind{Name: v1alpha1.ArtifactHistory, Title: "the history in the cluster", ConfigMap: naming.History, IsOptional: true}}
 
 type history struct{ Kind }
@@ -46,7 +46,7 @@ func (h history) IsStored(ctx context.Context, m *Maker, s *Subject, source stri
 	return true, h.read(s, kept)
 }
 
-// keptHistory is what the cluster keeps for this source; nil: nothing, or it was changed.
+// keptHistory returns the history in the cluster for this source; nil: none, or it was changed.
 func (m *Maker) keptHistory(ctx context.Context, s *Subject, source string) (*corev1.ConfigMap, error) {
 	kept, err := m.OwnConfigMap(ctx, s.Experiment, naming.History(s.Experiment.Name))
 	if err != nil {
@@ -88,7 +88,7 @@ func (h history) Make(ctx context.Context, m *Maker, s *Subject, source string) 
 	return lacks, h.read(s, kept)
 }
 
-// read reports the changes that the kept history has.
+// read reports the changes in the stored history.
 func (history) read(s *Subject, kept *corev1.ConfigMap) error {
 	changes, err := regression.DecodeChanges(kept)
 	if err != nil {
@@ -114,9 +114,9 @@ func (history) read(s *Subject, kept *corev1.ConfigMap) error {
 // maxRead bounds how many earlier experiments are read for a history.
 const maxRead = 5 * regression.MaxPoints
 
-// earlier experiments of the namespace with one of the scenarios, the newest. The statuses, which
-// only operators write, list them. They are read one by one: all of them at once
-// would be a good part of the operator's memory.
+// earlier returns the newest earlier experiments of the namespace that share a scenario. It finds
+// them by their statuses, which only operators write. It reads them one by one, because all of them
+// at once would take a large part of the operator's memory.
 func (m *Maker) earlier(ctx context.Context, s *Subject, this *releases.Measurements) (found []regression.Earlier, lacks string, err error) {
 	candidates, err := m.candidates(ctx, s.Experiment, regression.ScenarioDigests(this))
 	if err != nil {
@@ -140,8 +140,8 @@ func (m *Maker) earlier(ctx context.Context, s *Subject, this *releases.Measurem
 	return found, lacks, nil
 }
 
-// candidates are the experiments that may have kept a series, the newest first. They belong to
-// the cache.
+// candidates are the experiments that may have stored a series, the newest first. They are shared
+// with the cache.
 func (m *Maker) candidates(ctx context.Context, experiment *v1alpha1.PerfExperiment, series []string) ([]*v1alpha1.PerfExperiment, error) {
 	all := &v1alpha1.PerfExperimentList{}
 	if err := m.Cluster.Client.List(ctx, all, client.InNamespace(experiment.Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -163,8 +163,8 @@ func startTime(experiment *v1alpha1.PerfExperiment) time.Time {
 	return ptr.Deref(experiment.Status.StartTime, metav1.Time{}).Time
 }
 
-// readEarlier reads what is kept of an experiment; nil: nothing of these scenarios. It fails with
-// [regression.ErrInvalidConfigMap] if that is not what the experiment's status has the digest of.
+// readEarlier reads the stored measurements of an experiment; nil: none of these scenarios. It
+// fails with [regression.ErrInvalidConfigMap] if the experiment's status has another digest.
 func (m *Maker) readEarlier(ctx context.Context, this *releases.Measurements, experiment *v1alpha1.PerfExperiment) (*regression.Earlier, error) {
 	kept := &corev1.ConfigMap{}
 	err := m.Live.Get(ctx, client.ObjectKey{Namespace: this.Namespace, Name: naming.History(experiment.Name)}, kept)
@@ -189,7 +189,7 @@ func (m *Maker) readEarlier(ctx context.Context, this *releases.Measurements, ex
 	if err != nil {
 		return nil, err
 	}
-	// The release may be named afterwards.
+	// The release may be set later.
 	measured.Release = releases.ReleaseName(experiment)
 	return &regression.Earlier{Measurements: measured, Reported: reported}, nil
 }

@@ -29,8 +29,8 @@ type Maker struct {
 	Telemetry *telemetry.Metrics
 
 	memories memories
-	// answering lets one reconcile at a time hold what the runs of an experiment recorded,
-	// which can be a good part of the operator's memory.
+	// answering lets only one reconcile at a time hold the results of an experiment's runs,
+	// which can take a large part of the operator's memory.
 	answering sync.Mutex
 }
 
@@ -39,7 +39,7 @@ func (m *Maker) Begin(s *Subject) {
 	s.known, s.made = m.memories.of(s.Experiment), map[v1alpha1.ArtifactName]string{}
 }
 
-// Release gives up what the runs recorded.
+// Release frees the results of the runs.
 func (m *Maker) Release(s *Subject) {
 	if s.locked {
 		s.full, s.locked = nil, false
@@ -47,7 +47,7 @@ func (m *Maker) Release(s *Subject) {
 	}
 }
 
-// Remember keeps which artifacts are current, once the status is written.
+// Remember records which artifacts are current, once the status is written.
 func (m *Maker) Remember(s *Subject) {
 	if s.known == nil {
 		return
@@ -82,33 +82,32 @@ func (m *Maker) AreCurrent(s *Subject) bool {
 	return true
 }
 
-// wasTried reports whether there was an attempt at the artifact, however it ended.
+// wasTried reports whether there was an attempt at the artifact, whatever its result.
 func (m *Maker) wasTried(s *Subject, artifact Artifact) bool {
 	source := artifact.Source(m, s)
 	return source == "" || s.Experiment.Status.Artifact(artifact.About().Name).Digest == source
 }
 
-// Announce notes in the status what there is to announce, and withdraws the announcement of an
-// experiment that goes on.
+// Announce records in the status what to announce, and withdraws the announcement of an
+// experiment that continues.
 func (m *Maker) Announce(ctx context.Context, s *Subject) {
 	withdraw(&s.Experiment.Status)
 	// This only writes to the status, which does not fail.
 	_ = m.Reconcile(ctx, s, Announcement)
 }
 
-// Forget drops what is remembered of an experiment.
+// Forget drops the memory of an experiment.
 func (m *Maker) Forget(experiment types.NamespacedName) { m.memories.forget(experiment) }
 
-// runPage is the number of runs in one answer of the API server: a run can be a megabyte.
+// runPage is the number of runs in one response of the API server: a run can be a megabyte.
 const runPage = 20
 
 var errGone = errors.New("the run is gone and still in the cache")
 
-// ErrBusy says that another reconcile holds the runs of another experiment.
+// ErrBusy means that another reconcile holds the runs of another experiment.
 var ErrBusy = errors.New("another experiment is being analyzed")
 
-// FullRuns are the runs with all that they recorded. The cache has a summary of those that
-// ended.
+// FullRuns are the runs with all their results. The cache has only a summary of finished runs.
 func (m *Maker) FullRuns(ctx context.Context, s *Subject) ([]v1alpha1.PerfRun, error) {
 	if s.full != nil {
 		return s.full, nil
@@ -136,7 +135,7 @@ func (m *Maker) FullRuns(ctx context.Context, s *Subject) ([]v1alpha1.PerfRun, e
 	return full, nil
 }
 
-// bodies are the experiment's runs as the API server has them.
+// bodies are the experiment's runs as read from the API server.
 func (m *Maker) bodies(ctx context.Context, s *Subject) (map[types.UID]v1alpha1.PerfRun, error) {
 	found := map[types.UID]v1alpha1.PerfRun{}
 	if len(EndedRuns(s.Runs)) == 0 {
@@ -154,7 +153,7 @@ func (m *Maker) bodies(ctx context.Context, s *Subject) (map[types.UID]v1alpha1.
 	return found, nil
 }
 
-// configMapPage is the number of ConfigMaps in one answer: the metadata of one can be a
+// configMapPage is the number of ConfigMaps in one response: the metadata of one can be a
 // megabyte.
 const configMapPage = 50
 

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/runs/evidence"
 )
 
-// Manifest holds the digests of what was recorded down to a stage. It is written before the
-// report, which prints its digest.
+// Manifest holds the digests of everything that was recorded up to a stage. It is written
+// before the report, which prints its digest.
 var Manifest Artifact = manifest{Kind{Name: v1alpha1.ArtifactManifest, Title: "the manifest of digests", ConfigMap: naming.Evidence, IsOptional: true}}
 
 type manifest struct{ Kind }
@@ -29,9 +29,9 @@ func (manifest) Source(_ *Maker, s *Subject) string {
 	return ""
 }
 
-// IsStored reports whether there is a manifest of the stage. It stays: writing it again would hide
-// later changes. Once the status has its digest, the ConfigMap is not read again: a user who can write
-// ConfigMaps could have replaced its contents.
+// IsStored reports whether there is a manifest of the stage. It is never rewritten: that would hide
+// later changes. Once the status has its digest, the ConfigMap is not read again: a user who can
+// write ConfigMaps could have replaced its contents.
 func (manifest) IsStored(ctx context.Context, m *Maker, s *Subject, source string) (bool, error) {
 	status := &s.Experiment.Status
 	if last := status.Artifact(v1alpha1.ArtifactManifest); last.Digest == source && last.State == v1alpha1.ArtifactCurrent && status.Evidence != nil {
@@ -83,7 +83,7 @@ func (manifest) Make(ctx context.Context, m *Maker, s *Subject, source string) (
 	return "", nil
 }
 
-// reportManifest names the manifest in the status. The report that prints its digest follows.
+// reportManifest records the manifest in the status. The report that prints its digest follows.
 func (s *Subject) reportManifest(sum string) {
 	named := v1alpha1.ExperimentEvidence{Manifest: naming.Evidence(s.Experiment.Name), SHA256: sum}
 	if known := s.Experiment.Status.Evidence; known == nil || known.Manifest != named.Manifest || known.SHA256 != named.SHA256 {
@@ -91,7 +91,7 @@ func (s *Subject) reportManifest(sum string) {
 	}
 }
 
-// evidence names the manifest of the stage; nil: there is none.
+// evidence returns the manifest of the stage; nil: there is none.
 func (s *Subject) evidence() *v1alpha1.ExperimentEvidence {
 	if s.made[v1alpha1.ArtifactManifest] == "" {
 		return nil
@@ -100,7 +100,7 @@ func (s *Subject) evidence() *v1alpha1.ExperimentEvidence {
 }
 
 // manifest reads the manifest of an earlier stage, and the digest of that stage; empty if there is
-// none. One of another owner is none: the API server refuses to write over it.
+// none. It ignores one of another owner: the API server refuses to overwrite it.
 func (m *Maker) manifest(ctx context.Context, experiment *v1alpha1.PerfExperiment) (text, of string, err error) {
 	found, err := m.OwnConfigMap(ctx, experiment, naming.Evidence(experiment.Name))
 	if err != nil {

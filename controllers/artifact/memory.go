@@ -11,28 +11,28 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// memories spare reconciles what earlier ones have checked, by experiment. Nothing depends on
-// them: an operator that has just started checks again.
+// memories save reconciles the checks of earlier ones, by experiment. Nothing depends on them:
+// a restarted operator checks again.
 type memories struct {
 	mutex sync.Mutex
 	known map[types.NamespacedName]*memory
-	// traced is the size of all traces in bytes; full: the last trace did not fit.
+	// traced is the size of all traces in bytes; full means that the last trace did not fit.
 	traced int
 	full   bool
 }
 
-// memory of an experiment. One reconcile at a time has it.
+// memory is the memory of an experiment. One reconcile at a time uses it.
 type memory struct {
 	uid types.UID
 	// current are the sources of the artifacts that were current when the status was written.
 	current map[v1alpha1.ArtifactName]string
-	// historyDigest is that of the subject.
+	// historyDigest is the digest in the subject.
 	historyDigest string
 	// traces of runs that ended, by UID.
 	traces map[types.UID]traced
 }
 
-// of returns what is remembered of the experiment; nothing of an earlier one with its name.
+// of returns the memory of the experiment; that of an earlier one with its name is dropped.
 func (m *memories) of(experiment *v1alpha1.PerfExperiment) *memory {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -23,7 +23,7 @@ import (
 	"perflab.dev/perflab/internal/testing/objects"
 )
 
-// What the runs of one experiment gave can be a hundred megabytes.
+// The results of one experiment's runs can take a hundred megabytes.
 func TestOnePassAtATimeHoldsWhatRunsGave(t *testing.T) {
 	scheme := runtime.NewScheme()
 	expect.NoError(t, v1alpha1.AddToScheme(scheme))
@@ -52,7 +52,7 @@ func TestOnePassAtATimeHoldsWhatRunsGave(t *testing.T) {
 	}
 }
 
-// What is remembered of raw results does not grow with the number of experiments.
+// The memory for raw results does not grow with the number of experiments.
 func TestTracesAreRememberedWhileThereIsRoom(t *testing.T) {
 	scripted := func(bytes int) traced {
 		run := objects.Run(objects.Experiment("heap"), "heap-1", func(run *v1alpha1.PerfRun) { run.Status.Phase = v1alpha1.RunSucceeded })

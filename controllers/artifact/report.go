@@ -58,7 +58,7 @@ func (reported) IsStored(ctx context.Context, m *Maker, s *Subject, _ string) (b
 	return true, nil
 }
 
-// isEvidenceOf compares what markEvidence wrote into the annotations with the status.
+// isEvidenceOf compares the annotations that markEvidence wrote with the status.
 func isEvidenceOf(stored metav1.Object, kept *v1alpha1.ExperimentEvidence) bool {
 	written, isWritten := stored.GetAnnotations()[v1alpha1.AnnotationEvidence]
 	if kept == nil {
@@ -122,7 +122,8 @@ func lacks(experiment string, gone, unshown []string) string {
 	return strings.Join(parts, "; it ")
 }
 
-// reportWarnings are the warnings that the report shows: those about itself would be out of date.
+// reportWarnings are the warnings that the report shows. Warnings about the report itself would be
+// out of date.
 func (s *Subject) reportWarnings() []string {
 	warnings := s.Notices
 	if history := History.About().warning(&s.Experiment.Status); history != "" {
@@ -131,8 +132,8 @@ func (s *Subject) reportWarnings() []string {
 	return warnings
 }
 
-// unwanted are the parts that the stored reports of a namespace don't have: if the runs are
-// archived, their numbers come from there. They are a good part of what stays in the cluster.
+// unwanted are the parts that the stored reports of a namespace omit: the numbers of archived runs
+// are in the archive. They take a large part of what stays in the cluster.
 func (m *Maker) unwanted(namespace string) []string {
 	if m.Archives.ForNamespace(namespace) == nil {
 		return nil
@@ -140,10 +141,10 @@ func (m *Maker) unwanted(namespace string) []string {
 	return []string{report.KeyCSV, report.KeyLevels}
 }
 
-// renderReport renders the ConfigMap of the report, and lists the notes that it does not show.
+// renderReport renders the ConfigMap of the report, and lists the notes that it omits.
 func renderReport(input report.Input, unwanted []string) (stored *corev1.ConfigMap, unshown []string, err error) {
-	// Drawing panics over numbers that have no place in a chart. The status of the experiment is
-	// written all the same.
+	// Drawing panics if numbers don't fit into a chart. The status of the experiment must still be
+	// written.
 	defer func() {
 		if cause := recover(); cause != nil {
 			stored, unshown, err = nil, nil, unusable(fmt.Errorf("%v", cause))

@@ -20,24 +20,23 @@ import (
 
 // Subject is an experiment as one reconcile sees it.
 type Subject struct {
-	// Experiment with the status that the reconcile writes.
+	// Experiment has the status that the reconcile writes.
 	Experiment *v1alpha1.PerfExperiment
 	Now        time.Time
-	// Runs of the experiment. Those that ended come without what they recorded, and have the
-	// digest Ended.
+	// Runs of the experiment. Finished runs lack their results, and have the digest Ended.
 	Runs  []v1alpha1.PerfRun
 	Ended string
-	// Plan that the runs follow. SpecChanged: the spec has another one.
+	// Plan that the runs follow. SpecChanged means that the spec has another plan.
 	Plan        plan.Plan
 	SpecChanged bool
-	// Question that the runs answer, with this number of complete blocks. Final: no further
-	// run follows.
+	// Question that the runs answer, with this number of complete blocks. Final means that no
+	// further run follows.
 	Question analysisplan.Question
 	Complete int32
 	Final    bool
 	// Notices are the warnings that no artifact causes, for the report.
 	Notices []string
-	// Answer of this reconcile; nil: that of the status holds.
+	// Answer of this reconcile; nil: the answer in the status is current.
 	Answer *analysis.Answer
 
 	// after is the time until the next reconcile.
@@ -45,12 +44,12 @@ type Subject struct {
 	known *memory
 	// made are the sources of the artifacts that are current.
 	made map[v1alpha1.ArtifactName]string
-	// full are the runs with what they recorded. locked: this reconcile holds Maker.answering.
+	// full are the runs with their results. locked: this reconcile holds Maker.answering.
 	full   []v1alpha1.PerfRun
 	locked bool
 	// answerDigest is the result of finalAnswer, which encodes the whole status.
 	answerDigest string
-	// history that is kept in the cluster.
+	// history that is stored in the cluster.
 	history *corev1.ConfigMap
 	// historyDigest identifies the history that the report shows; empty: it shows none.
 	historyDigest string
@@ -76,9 +75,9 @@ func (s *Subject) isCurrent(name v1alpha1.ArtifactName, source string) bool {
 // stage is the progress of an experiment, as far as its report depends on it.
 type stage struct {
 	blocks int32
-	// ended: no further block follows.
+	// ended means that no further block follows.
 	ended bool
-	// digest of the runs so far and of the question.
+	// digest of the finished runs and of the question.
 	digest string
 }
 
@@ -89,8 +88,8 @@ func (s stage) String() string {
 	return fmt.Sprintf("after block %d", s.blocks)
 }
 
-// stage returns the stage that is worth a report: a block is complete, or the experiment is
-// complete or stalled.
+// stage returns the stage, and whether it needs a report: a block is complete, or the
+// experiment is complete or stalled.
 func (s *Subject) stage() (reached stage, isWorth bool) {
 	phase := s.Experiment.Status.Phase
 	ended := phase == v1alpha1.ExperimentComplete || phase == v1alpha1.ExperimentStalled
@@ -107,8 +106,8 @@ func (s *Subject) stage() (reached stage, isWorth bool) {
 	return stage{s.Complete, ended, naming.Hash(s.Plan.Hash, s.Question.Hash(), s.Complete, ended, seen, s.finalAnswer(ended))[:16]}, true
 }
 
-// finalAnswer is the digest of the answer once that is final: another version of the operator
-// may word it differently, and report and manifest follow.
+// finalAnswer is the digest of the final answer: another version of the operator may word it
+// differently, and the report and the manifest must follow.
 func (s *Subject) finalAnswer(ended bool) string {
 	if !ended {
 		return ""
@@ -133,7 +132,7 @@ func (s *Subject) page(reached stage) string {
 	}
 }
 
-// EndedRuns are the runs that don't change any more.
+// EndedRuns returns the runs that no longer change.
 func EndedRuns(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
 	return slices.DeleteFunc(slices.Clone(runs), func(run v1alpha1.PerfRun) bool { return !run.Status.Phase.IsFinal() })
 }

@@ -20,23 +20,22 @@ import (
 	"perflab.dev/perflab/internal/report"
 )
 
-// maxTraced bounds the traces that are remembered of all experiments, in bytes. A run of
-// 90 modules leaves about half a megabyte.
+// maxTraced bounds the memory for traces of all experiments, in bytes. A run of 90 modules has
+// about half a megabyte.
 const maxTraced = 16 << 20
 
-// traced is the trace of a run that ended, and the source of the trace.
+// traced is the trace of a finished run, and the source of the trace.
 type traced struct {
 	trace *report.Trace
-	// versions of the ConfigMaps it was taken from.
+	// versions of the ConfigMaps that it was read from.
 	versions string
-	// bytes that it takes.
+	// bytes is its size.
 	bytes int
 }
 
-// traces are what the report takes from the runs' raw results. They are read one after another: all
-// of them would be a megabyte or two for each run. Those of earlier blocks are remembered until
-// their raw results change, so that the end of a block costs the same after a hundred blocks. gone
-// are the raw results that were deleted.
+// traces returns what the report shows of the runs' raw results. It reads them one by one: each has
+// a megabyte or two. It remembers traces of earlier blocks until their raw results change, so that
+// the end of a block costs the same after a hundred blocks. gone are the deleted raw results.
 func (m *Maker) traces(ctx context.Context, s *Subject, runs []v1alpha1.PerfRun) (traces map[string]*report.Trace, gone []string, err error) {
 	versions, err := m.rawVersions(ctx, s.Experiment)
 	if err != nil {
@@ -60,8 +59,8 @@ func (m *Maker) traces(ctx context.Context, s *Subject, runs []v1alpha1.PerfRun)
 	return traces, gone, nil
 }
 
-// TraceAhead remembers the traces of runs that ended within a block, so that the end of the block
-// does not read all of them. An operator that has just started does not read ahead.
+// TraceAhead remembers the traces of runs that finish within a block, so that the end of the
+// block does not read all of them. A restarted operator does not read ahead.
 func (m *Maker) TraceAhead(ctx context.Context, s *Subject) {
 	if s.full == nil || s.known.current[v1alpha1.ArtifactAnalysis] == "" {
 		return
@@ -96,8 +95,8 @@ func (m *Maker) rawVersions(ctx context.Context, experiment *v1alpha1.PerfExperi
 	return versions, nil
 }
 
-// trace is that of a run, nil where it has no raw results, with the names of those that
-// are gone. What is remembered of it has to be of these versions.
+// trace returns the trace of a run, nil if it has no raw results, with the names of deleted
+// ones. A remembered trace must be of these versions.
 func (m *Maker) trace(ctx context.Context, s *Subject, run *v1alpha1.PerfRun, versions map[string]string) (trace *report.Trace, gone []string, err error) {
 	names := naming.RawNames(run)
 	listed := make([]string, 0, len(names))
@@ -139,7 +138,7 @@ func missing(names []string, found []corev1.ConfigMap) []string {
 	})
 }
 
-// keep remembers a run's trace, if there is room for it.
+// keep remembers a run's trace if there is memory left.
 func (m *memories) keep(known *memory, run types.UID, made traced) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -155,8 +154,7 @@ func (m *memories) keep(known *memory, run types.UID, made traced) {
 	m.traced += made.bytes
 }
 
-// drop makes room: what is remembered of the experiment is of no use any more. The
-// caller has the lock.
+// drop frees the memory of the experiment, which is no longer needed. The caller has the lock.
 func (m *memories) drop(known *memory) {
 	if known == nil {
 		return

@@ -30,11 +30,11 @@ type Component interface {
 	VerifyAfterLoad(context.Context, *Scope, *v1alpha1.EffectiveSystem) (Verification, error)
 	// CountRestarts records how often containers ended during the load.
 	CountRestarts(context.Context, *Scope, *v1alpha1.EffectiveSystem) ([]environment.Restarted, error)
-	// FaultCandidates returns the running pods of which a fault may kill some; none if the fault is
-	// of another component.
+	// FaultCandidates returns the running pods that a fault may kill; none if the fault targets
+	// another component.
 	FaultCandidates(context.Context, *Scope, v1alpha1.KillFault) ([]corev1.Pod, error)
-	// Restart begins a rolling restart, whose mark it stores, and returns the stored mark, which is
-	// that of an earlier call if there was one; an empty one if the fault is of another component.
+	// Restart begins a rolling restart and stores its mark. It returns the stored mark, which may
+	// be that of an earlier call; an empty one if the fault targets another component.
 	Restart(ctx context.Context, scope *Scope, restart v1alpha1.RestartFault, mark RestartMark) (RestartMark, error)
 	// TearDown deletes what outlives a run.
 	TearDown(context.Context, *Teardown) (TeardownState, error)

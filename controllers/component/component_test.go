@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Where people look conditions up, they find those of all components.
+// The documentation of conditions lists those of all components.
 func TestConditionsOfComponentsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reasons.md")
 	expect.NoError(t, err)
@@ -22,7 +22,7 @@ func TestConditionsOfComponentsAreDocumented(t *testing.T) {
 	}
 }
 
-// A condition speaks of one component.
+// Each condition belongs to one component.
 func TestComponentsAreToldApart(t *testing.T) {
 	known := map[string]bool{}
 	for _, one := range component.All {

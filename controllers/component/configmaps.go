@@ -14,7 +14,7 @@ import (
 )
 
 // OwnConfigMap reads a ConfigMap that the experiment owns, past the cache, which holds none;
-// nil if there is none of the name, or it has another owner.
+// nil if there is none with the name, or it has another owner.
 func (t *Tools) OwnConfigMap(ctx context.Context, experiment *v1alpha1.PerfExperiment, name string) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
 	err := t.Live.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: name}, found)

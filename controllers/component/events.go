@@ -47,10 +47,10 @@ func (b BoundedEvents) Eventf(regarding, related runtime.Object, kind, reason, a
 	b.EventRecorder.Eventf(regarding, related, kind, reason, action, "%s", prose.Cut(fmt.Sprintf(note, words...), maxNoteBytes))
 }
 
-// PodEvents reads the events of pods that stay unready: only these have the response of a
-// probe, or why a volume cannot be mounted. It reads from the API server, and few at a time,
-// because a namespace may have more events than other objects. Messages only get better with
-// events, so it logs errors and returns what it has.
+// PodEvents reads the events of pods that stay unready: only events have the response of a
+// probe, or why a volume cannot be mounted. It reads a few from the API server, because a
+// namespace may have more events than other objects. Events only improve messages, so it logs
+// errors and returns what it has.
 func (t *Tools) PodEvents(ctx context.Context, pods []corev1.Pod, now time.Time) []corev1.Event {
 	late := slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		started := pod.Status.StartTime

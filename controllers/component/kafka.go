@@ -316,8 +316,8 @@ func (k kafkaCluster) brokers(ctx context.Context, p *Scope) (kafkaadmin.Brokers
 	return kafkaadmin.Brokers{Servers: strings.Split(servers, ",")}, nil, nil
 }
 
-// recordExternalTopics stores the ledger that teardown deletes the topics in external brokers
-// by. It returns a reason to wait while an earlier ledger is being deleted. A ledger that
+// recordExternalTopics stores the ledger by which teardown deletes the topics in external
+// brokers. It returns a reason to wait while an earlier ledger is being deleted. A ledger that
 // someone created or changed is overwritten.
 func (k kafkaCluster) recordExternalTopics(ctx context.Context, p *Scope) (*environment.Readiness, error) {
 	ledger := kafka.Ledger(p.Request())

@@ -58,8 +58,8 @@ type Tools struct {
 	Accounts *kube.Accounts
 	// ReadLimiter bounds the whole objects of others that are in memory.
 	ReadLimiter *kube.ReadLimiter
-	// OperatorNamespace runs this operator and tells it from others. Empty: the operator runs
-	// outside the cluster and works on unclaimed experiments.
+	// OperatorNamespace runs this operator and distinguishes it from others. Empty: the
+	// operator runs outside the cluster and works on unclaimed experiments.
 	OperatorNamespace string
 	// Live reads from the API server instead of the cache.
 	Live client.Reader

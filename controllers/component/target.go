@@ -17,7 +17,7 @@ import (
 // ProbeInterval is the time between two probes of a server that does not respond.
 const ProbeInterval = 2 * time.Second
 
-// loadTarget is what the loads send requests to.
+// loadTarget is the target of the loads' requests.
 type loadTarget struct{ Base }
 
 // RequiredOperators returns k6-operator.
@@ -53,7 +53,7 @@ func TargetURL(run *v1alpha1.PerfRun) string {
 	return moduleURL(run, target.Module)
 }
 
-// moduleURL is the URL of a module, or empty if there is none of the name.
+// moduleURL is the URL of a module, or empty if there is none with the name.
 func moduleURL(run *v1alpha1.PerfRun, name string) string {
 	for _, module := range run.Spec.System.Modules {
 		if module.Name == name {

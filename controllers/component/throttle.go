@@ -51,7 +51,7 @@ func (p *StatusThrottle) RecordWrite(of types.UID, now time.Time) {
 	p.lastWrite[of] = now
 }
 
-// MinRequeueAfter is the shorter of two delays, of which zero means none.
+// MinRequeueAfter is the shorter of two delays. Zero means no delay.
 func MinRequeueAfter(one, other time.Duration) time.Duration {
 	if one == 0 || other == 0 {
 		return cmp.Or(one, other)

@@ -29,12 +29,11 @@ func (t *Tools) IsUnderway(ctx context.Context, run *v1alpha1.PerfRun) (bool, er
 }
 
 // IsHeldByAnother reports whether another operator has the experiment, according to its
-// annotation. Nothing shows that there is such an operator, so this one waits for none of its
-// runs.
+// annotation. That operator may not exist, so this one does not wait for its runs.
 func (t *Tools) IsHeldByAnother(experiment *v1alpha1.PerfExperiment) bool {
 	return ClaimedBy(experiment) != "" && !t.HoldsClaim(experiment)
 }
 
-// BlockedPause is the time between two reads of a run that others wait for, if no watch shows
+// BlockedPause is the time between two reads of a run that blocks others, if no watch reports
 // its end.
 const BlockedPause = 30 * time.Second

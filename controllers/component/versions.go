@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/internal/kube"
 )
 
-// ClusterInfo is what the operator knows of itself and of its cluster.
+// ClusterInfo describes the operator and its cluster.
 type ClusterInfo struct {
 	// Version of the operator. Empty: unknown.
 	Version string

@@ -30,8 +30,8 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Reconciler plans the runs of a PerfExperiment, starts one after another and makes artifacts
-// from what they recorded. Make one with [New].
+// Reconciler plans the runs of a PerfExperiment, starts one after another and makes artifacts from
+// their results. Make one with [New].
 type Reconciler struct {
 	component.Tools
 	Now func() time.Time
@@ -43,7 +43,7 @@ type Reconciler struct {
 	pruner    retention.Pruner
 	queue     queue.Queue
 
-	// reported are the experiments of other operators of which an event was sent, by UID and
+	// reported are the experiments of other operators for which an event was sent, by UID and
 	// operator.
 	reported sync.Map
 	designs  designs
@@ -51,7 +51,7 @@ type Reconciler struct {
 	starts namespaceLocks
 }
 
-// New makes a reconciler. counted counts analyses; nil: nothing is counted.
+// New returns a reconciler. counted counts analyses; nil: nothing is counted.
 func New(tools component.Tools, now func() time.Time, counted *telemetry.Metrics, policy retention.Policy) *Reconciler {
 	r := &Reconciler{Tools: tools, Now: now}
 	r.artifacts.Tools, r.artifacts.Telemetry = &r.Tools, counted
@@ -64,9 +64,9 @@ func New(tools component.Tools, now func() time.Time, counted *telemetry.Metrics
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/status,verbs=get;patch
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfexperiments/finalizers,verbs=update
 
-// Reconcile brings an experiment one step further.
+// Reconcile advances an experiment by one step.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	// This object belongs to the cache: most experiments are settled, and a copy is expensive.
+	// Shared with the cache: most experiments are settled, and a copy is expensive.
 	cached := &v1alpha1.PerfExperiment{}
 	if err := r.Cluster.Client.Get(ctx, request.NamespacedName, cached, client.UnsafeDisableDeepCopy); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -82,8 +82,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.leave(ctx, cached)
 		return ctrl.Result{}, nil
 	case isImported && cached.DeletionTimestamp == nil:
-		// An imported record has nothing in the cluster. What is still adopted in its name
-		// belonged to an earlier experiment.
+		// An imported record has nothing in the cluster. Workloads that are still adopted in its
+		// name belonged to an earlier experiment.
 		return r.releaseOrphans(ctx, request.NamespacedName)
 	case retention.IsRetired(cached):
 		return r.retire(ctx, cached)
@@ -106,7 +106,7 @@ func (r *Reconciler) forget(request ctrl.Request) {
 	r.artifacts.Forget(request.NamespacedName)
 }
 
-// retire deletes the runs of an experiment that are to stay no longer, and does nothing else.
+// retire deletes the expired runs of an experiment, and does nothing else.
 func (r *Reconciler) retire(ctx context.Context, experiment *v1alpha1.PerfExperiment) (ctrl.Result, error) {
 	if err := r.pruner.Retire(ctx, experiment); err != nil {
 		return ctrl.Result{}, err
@@ -125,7 +125,7 @@ func (r *Reconciler) checkSettled(ctx context.Context, experiment *v1alpha1.Perf
 		return 0, false, nil
 	}
 	s := &scope{Subject: artifact.Subject{Experiment: experiment, Now: r.Now()}}
-	// These belong to the cache, too: there may be a hundred thousand runs that ended.
+	// Shared with the cache, too: there may be a hundred thousand finished runs.
 	if err := r.observe(ctx, s, client.UnsafeDisableDeepCopy); err != nil {
 		return 0, false, err
 	}
@@ -180,7 +180,7 @@ func (r *Reconciler) work(ctx context.Context, before *v1alpha1.PerfExperiment) 
 func (r *Reconciler) decideAndReport(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) (ctrl.Result, error) {
 	stepErr := s.refused(r.runSteps(ctx, s))
 	if stepErr != nil && s.refusal == nil && !s.decided {
-		// The status keeps what earlier reconciles found out.
+		// The status keeps the results of earlier reconciles.
 		return retry(stepErr)
 	}
 	reportExperiment(s)
@@ -205,8 +205,8 @@ func (r *Reconciler) makeArtifacts(ctx context.Context, s *scope, before *v1alph
 	return err
 }
 
-// takeOn claims the experiment for this operator. Without the finalizer nothing may be built:
-// nothing would delete it.
+// takeOn claims the experiment for this operator. Without the finalizer nothing may be built,
+// because nothing would delete it.
 func (r *Reconciler) takeOn(ctx context.Context, experiment, before *v1alpha1.PerfExperiment) error {
 	isClaimed, isHeld := r.Claim(experiment), controllerutil.AddFinalizer(experiment, v1alpha1.Finalizer)
 	switch {
@@ -229,7 +229,7 @@ func (r *Reconciler) leave(ctx context.Context, experiment *v1alpha1.PerfExperim
 	r.Events.Eventf(experiment, nil, corev1.EventTypeWarning, "HeldByAnother", "Leave", "%s", prose.Sentence(sentence))
 }
 
-// concludeWith ends a reconcile that can't go on.
+// concludeWith ends a reconcile that can't continue.
 func (r *Reconciler) concludeWith(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, err error) (ctrl.Result, error) {
 	err = s.refused(err)
 	reportExperiment(s)
@@ -257,7 +257,7 @@ func (r *Reconciler) conclude(ctx context.Context, before *v1alpha1.PerfExperime
 	return ctrl.Result{RequeueAfter: s.After()}, nil
 }
 
-// retry reconciles again: soon, if the cache was behind or another reconcile was busy.
+// retry requests another reconcile: soon, if the cache was stale or another reconcile was busy.
 func retry(err error) (ctrl.Result, error) {
 	if apierrors.IsConflict(err) || errors.Is(err, artifact.ErrBusy) {
 		return ctrl.Result{RequeueAfter: time.Second}, nil
@@ -275,7 +275,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope, how ...client.ListOp
 	return nil
 }
 
-// cleanUp deletes the environment of a complete experiment when its time has come.
+// cleanUp deletes the environment of a complete experiment once it expires.
 func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
 	if !s.hasEnvironment() {
 		return nil
@@ -284,7 +284,7 @@ func (r *Reconciler) cleanUp(ctx context.Context, s *scope) error {
 		s.Requeue(left)
 		return nil
 	}
-	// What is recorded as deleted is not checked again, and the cache may be behind.
+	// Recorded deletions are not checked again, and the cache may be stale.
 	for _, cluster := range []kube.Cluster{r.Cluster, r.Cluster.Uncached(r.Live)} {
 		if err := r.tearDown(ctx, s, cluster); err != nil || s.teardown.isActive {
 			return err

@@ -34,7 +34,7 @@ func (r *Reconciler) sendEvents(before *v1alpha1.PerfExperiment, s *scope) {
 	case v1alpha1.ExperimentSuspended:
 		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Suspended", "Suspend", "No further run is started")
 	default:
-		// The other phases go without saying.
+		// The other phases need no event.
 	}
 }
 

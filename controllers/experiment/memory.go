@@ -35,14 +35,13 @@ func (s *scope) use(made *design) {
 	s.Plan.Runs = slices.Clone(made.planned.Runs)
 }
 
-// designs remembers the designs of experiments that have begun. An operator that has just started
-// makes them again.
+// designs remembers the designs of started experiments. A restarted operator computes them again.
 type designs struct {
 	mutex sync.Mutex
 	known map[types.NamespacedName]*design
 }
 
-// of returns the design of the experiment's generation; nil: it is not known.
+// of returns the design of the experiment's generation; nil: it is not remembered.
 func (d *designs) of(experiment *v1alpha1.PerfExperiment) *design {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -69,7 +68,7 @@ func (d *designs) forget(key types.NamespacedName) {
 }
 
 // runsDigest is the digest of the spec's generation, of the runs and of the release, which may be
-// named at any time and which the archive is to have.
+// set at any time and which the archive must have.
 func runsDigest(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) string {
 	seen := make([]string, 0, len(runs))
 	for i := range runs {
@@ -88,7 +87,7 @@ type namespaceLocks struct {
 	locks map[string]*sync.Mutex
 }
 
-// lock locks a namespace, and returns what unlocks it.
+// lock locks a namespace, and returns a function that unlocks it.
 func (l *namespaceLocks) lock(namespace string) (unlock func()) {
 	l.mutex.Lock()
 	if l.locks == nil {

@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/planning/arms"
 )
 
-// A matrix makes many arms, and each may differ in everything.
+// A matrix makes many arms, each of which may differ in everything.
 func TestDifferencesOfManyArmsHaveRoom(t *testing.T) {
 	var all []arms.Arm
 	for n := range 65 {

@@ -19,8 +19,8 @@ import (
 // releaseOrphans releases the workloads that a deleted experiment left adopted: its finalizer was
 // removed by hand, or a run was changing a workload while the experiment was deleted.
 //
-// The watch reports a workload that the cache lacks. Nothing shows any more which ServiceAccount
-// changed it, so the namespace's default one releases it.
+// The watch reports a workload that the cache lacks. The ServiceAccount that changed it is no
+// longer known, so the namespace's default one releases it.
 func (r *Reconciler) releaseOrphans(ctx context.Context, key client.ObjectKey) (reconcile.Result, error) {
 	ctx = kube.WithAccount(ctx, key.Namespace, "")
 	if isAny, err := r.HasAdoptedWorkloads(ctx, key); err != nil || !isAny {

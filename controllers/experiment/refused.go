@@ -15,9 +15,9 @@ import (
 	"perflab.dev/perflab/internal/planning/schedule"
 )
 
-// giveUp writes, in place of a status that the API server refuses, the one the experiment
-// had, with the refusal as its fault, and leaves the queue: an experiment that cannot report
-// its progress must not block others.
+// giveUp writes the previous status, with the refusal as its fault, in place of a status that the
+// API server refuses, and leaves the queue: an experiment that cannot report its progress must not
+// block others.
 func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope, refused environment.Readiness) error {
 	s.Experiment, s.unwritten = before.DeepCopy(), refused.Message
 	s.place, s.refusal, s.teardown, s.decision = queue.Place{}, nil, teardown{}, schedule.Decision{}
@@ -30,8 +30,8 @@ func (r *Reconciler) giveUp(ctx context.Context, before *v1alpha1.PerfExperiment
 	return r.queue.Leave(ctx, s.waiter())
 }
 
-// refusedStatus is why the API server has refused the status of this generation; empty: it
-// has not. A change of the spec, such as spec.suspend, triggers a retry.
+// refusedStatus is why the API server has refused the status of this generation; empty if it has
+// not. A change of the spec, such as spec.suspend, triggers a retry.
 func refusedStatus(experiment *v1alpha1.PerfExperiment) string {
 	stalled := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionStalled)
 	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != v1alpha1.ReasonStatusRefused || stalled.ObservedGeneration != experiment.Generation {

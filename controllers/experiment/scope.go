@@ -18,13 +18,12 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-// scope holds what one reconcile of an experiment finds out. Steps write it, status.go turns it
-// into the status.
+// scope is the state of one reconcile of an experiment. Steps write it, status.go turns it into the
+// status.
 type scope struct {
 	// Subject is the experiment with its runs, plan and question.
 	artifact.Subject
-	// ignored are runs that only name the experiment. They are reported, and otherwise left
-	// alone.
+	// ignored are runs that only name the experiment. They are reported, and otherwise ignored.
 	ignored []runfilter.Rejected
 	// seen is the digest of the spec's generation and of all runs.
 	seen string
@@ -32,8 +31,8 @@ type scope struct {
 	spec specCheck
 	// design follows from the spec.
 	design *design
-	// extent is how many blocks are planned, and decision what follows from the runs. decided:
-	// both are of this reconcile.
+	// extent is how many blocks are planned, and decision what to do next. decided: this reconcile
+	// has set both.
 	extent   schedule.Extent
 	decision schedule.Decision
 	decided  bool
@@ -79,12 +78,12 @@ func newScope(experiment *v1alpha1.PerfExperiment, now time.Time) *scope {
 // hasBegun reports whether there is a first run, which may exist before the status shows it.
 func (s *scope) hasBegun() bool { return len(s.Runs) > 0 || s.Experiment.Status.StartTime != nil }
 
-// isStalled reports whether only a person can help.
+// isStalled reports whether manual action is required.
 func (s *scope) isStalled() bool {
 	return len(s.spec.faults) > 0 || s.unwritten != "" || s.SpecChanged || s.decision.Action == schedule.GiveUp
 }
 
-// hasEnvironment reports whether there is an environment that is to be deleted some day.
+// hasEnvironment reports whether there is an environment to delete, now or later.
 func (s *scope) hasEnvironment() bool {
 	return s.Experiment.Spec.Cleanup.Policy != v1alpha1.CleanupRetain && s.Experiment.Status.TornDown == nil
 }
@@ -119,8 +118,8 @@ func (s *scope) pruned() retention.Subject {
 	return retention.Subject{Experiment: s.Experiment, Runs: s.Runs, Now: s.Now, HasEnvironment: s.hasEnvironment()}
 }
 
-// refused notes why the API server refuses the next write. Other errors are returned, and those
-// that may pass by themselves as well.
+// refused records why the API server refuses the next write. It returns temporary errors as well,
+// and all other errors.
 func (s *scope) refused(err error) error {
 	readiness, isRefused := component.RefusalReadiness(err)
 	if !isRefused {

@@ -28,11 +28,11 @@ import (
 	"perflab.dev/perflab/internal/runs/provenance"
 )
 
-// indexOpen finds the experiments that may wait for their turn.
+// indexOpen finds the experiments that may be queued.
 const indexOpen = "open"
 
-// SetupWithManager adds the reconciler to the manager. Experiments, their runs and, for those that
-// wait, the end of other runs trigger it.
+// SetupWithManager adds the reconciler to the manager. Experiments, their runs and, for queued
+// ones, the end of other runs trigger it.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	if err := manager.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PerfExperiment{}, indexOpen, openOf); err != nil {
 		return fmt.Errorf("indexing experiments: %w", err)
@@ -56,7 +56,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return nil
 }
 
-// isRequested distinguishes changes that people make from the status that the operator writes.
+// isRequested distinguishes changes by users from the operator's writes of the status.
 func isRequested(update event.UpdateEvent) bool {
 	before, after := update.ObjectOld, update.ObjectNew
 	return before.GetGeneration() != after.GetGeneration() ||
@@ -66,8 +66,7 @@ func isRequested(update event.UpdateEvent) bool {
 		!maps.Equal(before.GetLabels(), after.GetLabels())
 }
 
-// openOf indexes the experiments that are not complete. An imported experiment waits for
-// nothing.
+// openOf indexes the experiments that are not complete. An imported experiment is never queued.
 func openOf(object client.Object) []string {
 	experiment, is := object.(*v1alpha1.PerfExperiment)
 	if !is || provenance.IsImported(object) || meta.IsStatusConditionTrue(experiment.Status.Conditions, v1alpha1.ConditionComplete) {
@@ -120,8 +119,8 @@ func (w runHandler) others(ctx context.Context, run client.Object, work requests
 	}
 }
 
-// concerns reports whether the run's experiment shows, or depends on, what has changed. The
-// progress of a load is in the status of the run alone.
+// concerns reports whether the run's experiment shows, or depends on, the change. The progress of a
+// load is only in the status of the run.
 func concerns(update event.UpdateEvent) bool {
 	before, is := update.ObjectOld.(*v1alpha1.PerfRun)
 	after, are := update.ObjectNew.(*v1alpha1.PerfRun)
@@ -135,13 +134,13 @@ func concerns(update event.UpdateEvent) bool {
 		!maps.Equal(before.Labels, after.Labels) || !equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
 }
 
-// blocks reports whether no run of another experiment may start beside this one.
+// blocks reports whether the run keeps runs of other experiments from starting.
 func blocks(object client.Object) bool {
 	run, is := object.(*v1alpha1.PerfRun)
 	return is && kubecache.IsActive(run) && run.DeletionTimestamp.IsZero()
 }
 
-// nextInLine enqueues the experiments that are next when a turn, or the wait for one, ends.
+// nextInLine enqueues the experiments that are next when a turn ends, or the wait for one.
 func (r *Reconciler) nextInLine() handler.EventHandler {
 	wake := func(ctx context.Context, work requests) {
 		waiting, err := r.queue.Waiting(ctx, r.Now())
@@ -163,8 +162,7 @@ func (r *Reconciler) nextInLine() handler.EventHandler {
 	}
 }
 
-// movesLine reports whether a turn, or the wait for one, has ended. A renewed ticket moves
-// nothing.
+// movesLine reports whether a turn has ended, or the wait for one. A renewed ticket has no effect.
 func movesLine(update event.UpdateEvent) bool {
 	before, is := update.ObjectOld.(*coordinationv1.Lease)
 	after, are := update.ObjectNew.(*coordinationv1.Lease)

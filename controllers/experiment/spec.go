@@ -17,11 +17,11 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxFaults bounds the faults in a message; the next ones follow when those are fixed.
+// maxFaults bounds the faults in a message; the next ones are reported once those are fixed.
 const maxFaults = 3
 
-// validate checks the experiment before its first run, as admission does: it may have been
-// stored while admission was off, or before its system existed. Afterwards nothing of it can
+// validate checks the experiment before its first run, as admission does: it may have been stored
+// while admission was off, or before its system existed. After the first run nothing of it can
 // change.
 func (r *Reconciler) validate(ctx context.Context, s *scope, system *v1alpha1.System) (bool, error) {
 	if s.hasBegun() {
@@ -53,7 +53,7 @@ func faultMessage(faults field.ErrorList) string {
 	return message
 }
 
-// oneLine bounds a sentence that may quote what a person wrote.
+// oneLine bounds a sentence that may quote a user's text.
 func oneLine(sentence string) string {
 	const most = 500
 	return prose.Cut(strings.Join(strings.Fields(sentence), " "), most)

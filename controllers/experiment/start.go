@@ -39,8 +39,8 @@ func attempts(runs []v1alpha1.PerfRun) []schedule.Attempt {
 	return seen
 }
 
-// permanentCause describes a failure that another attempt would repeat, in words that are the same
-// for each attempt: what is declared can't be built, is not what runs, or a script does not work.
+// permanentCause describes a failure that a retry would repeat, in words that are the same for each
+// attempt: the declaration can't be built, differs from the running system, or a script fails.
 func permanentCause(run *v1alpha1.PerfRun) string {
 	fault := component.RecordedFault(run)
 	scripts := slices.ContainsFunc(run.Status.Loads, func(status v1alpha1.LoadStatus) bool { return load.ScriptFailed(status.ExitCode) })
@@ -55,7 +55,7 @@ func permanentCause(run *v1alpha1.PerfRun) string {
 }
 
 // start creates the next run once it is the experiment's turn. If the run can't be created, the
-// experiment keeps no other one waiting.
+// experiment blocks no other one.
 func (r *Reconciler) start(ctx context.Context, s *scope) error {
 	place, isNext, err := r.queue.Take(ctx, s.waiter())
 	s.takePlace(place)
@@ -116,7 +116,7 @@ func (r *Reconciler) checkAccount(ctx context.Context, experiment *v1alpha1.Perf
 }
 
 // isMissed reports whether the last run at the same position exists, though the cache lacks it. The
-// next one has another name, so that nothing else would keep both from running.
+// next one has another name, so its creation would not fail, and both would run.
 func (r *Reconciler) isMissed(ctx context.Context, s *scope) (bool, error) {
 	last := s.decision.Attempt - 1
 	name := s.runName(last)
@@ -131,8 +131,8 @@ func (r *Reconciler) isMissed(ctx context.Context, s *scope) (bool, error) {
 	return err == nil && metav1.IsControlledBy(before, s.Experiment), nil
 }
 
-// checkTaken reads the run that has the name of a wanted one: an earlier reconcile created it, and
-// the cache will show it, or it is not the experiment's.
+// checkTaken reads the existing run with the name of a wanted one: an earlier reconcile created it,
+// and the cache lacks it, or it does not belong to the experiment.
 func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.PerfRun) error {
 	current := &v1alpha1.PerfRun{}
 	err := r.Cluster.Client.Get(ctx, client.ObjectKeyFromObject(wanted), current)
@@ -162,8 +162,8 @@ func (s *scope) taken(message string) {
 	s.Requeue(component.RefusalRetryInterval)
 }
 
-// otherRun is the active run of another experiment in the same namespace. Two at once would
-// disturb each other. The cache may lack a new run, so the API server is read as well.
+// otherRun is the active run of another experiment in the same namespace. Concurrent runs would
+// disturb each other. The cache may lack a new run, so it reads from the API server as well.
 func (r *Reconciler) otherRun(ctx context.Context, experiment *v1alpha1.PerfExperiment) (string, error) {
 	for _, reader := range []client.Reader{r.Cluster.Client, r.Live} {
 		runs, err := kubecache.ListActiveRuns(ctx, reader, experiment.Namespace)

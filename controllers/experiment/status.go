@@ -26,11 +26,10 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// maxInvalidRuns bounds the list in status; older ones are still in the
-// list of runs.
+// maxInvalidRuns bounds the list in the status; older ones are in the list of runs.
 const maxInvalidRuns = 100
 
-// reportExperiment turns what a reconcile found out into the status, but for what artifacts add.
+// reportExperiment turns the scope into the status, except for what artifacts add.
 func reportExperiment(s *scope) {
 	status := &s.Experiment.Status
 	status.ObservedGeneration = s.Experiment.Generation
@@ -50,8 +49,8 @@ func reportExperiment(s *scope) {
 	setExperimentConditions(s)
 }
 
-// reportWarnings lists, for people, the warnings about the spec, about runs and about artifacts.
-// Nothing reads them.
+// reportWarnings lists the warnings about the spec, about runs and about artifacts. They are for
+// users only.
 func reportWarnings(s *scope) {
 	status := &s.Experiment.Status
 	status.Truncated = ""
@@ -62,7 +61,7 @@ func reportWarnings(s *scope) {
 // maxIgnored is how many ignored runs are listed; perflab lists the others.
 const maxIgnored = 5
 
-// runWarnings describe the runs that are ignored, and one that lost its label.
+// runWarnings describe the ignored runs, and one that lost its label.
 func runWarnings(s *scope) []string {
 	var warnings []string
 	if i := slices.IndexFunc(s.Runs, func(run v1alpha1.PerfRun) bool { return run.Labels[v1alpha1.LabelExperiment] != s.Experiment.Name }); i >= 0 {
@@ -103,7 +102,7 @@ func reportPlan(s *scope) {
 	}
 }
 
-// maxDifferences bounds the list in status; the arms' systems are in the runs.
+// maxDifferences bounds the list in the status; the arms' systems are in the runs.
 const maxDifferences = 100
 
 func armsStatus(all []arms.Arm) []v1alpha1.ArmStatus {
@@ -136,12 +135,11 @@ func reportRuns(s *scope) {
 	status.InvalidRuns = invalidRuns(s.Runs)
 }
 
-// maxLedgers bounds the list in status; an experiment has one for each set of external
-// brokers that its arms name.
+// maxLedgers bounds the list in the status; an experiment has one for each set of external brokers
+// that its arms name.
 const maxLedgers = 64
 
-// noteLedgers records which ConfigMaps name external brokers, while there are runs to read it
-// from.
+// noteLedgers records which ConfigMaps name external brokers, while there are runs to read it from.
 func noteLedgers(s *scope) {
 	status := &s.Experiment.Status
 	for i := range s.Runs {
@@ -158,8 +156,8 @@ const maxPositions = 25600
 // maxDeletions bounds the list of reasons; runs beyond it are deleted without one.
 const maxDeletions = 100
 
-// noteAttempts records which runs were created, and the reasons for deleting them: once they are
-// gone nothing else has them.
+// noteAttempts records which runs were created, and the reasons for deleting them: nothing else has
+// them after the deletion.
 func noteAttempts(status *v1alpha1.PerfExperimentStatus, runs []v1alpha1.PerfRun) {
 	for i := range runs {
 		run := &runs[i]
@@ -317,7 +315,7 @@ func setExperimentConditions(s *scope) {
 		set(v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, message)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
 		if s.refusal != nil {
-			// Its results are there, and something of it is still to be taken away.
+			// Its results are complete, but its cleanup is not.
 			set(v1alpha1.ConditionReady, metav1.ConditionUnknown, s.refusal.Reason, s.refusal.Message)
 			set(v1alpha1.ConditionReconciling, metav1.ConditionTrue, s.refusal.Reason, s.refusal.Message)
 			break
@@ -342,7 +340,7 @@ func setExperimentConditions(s *scope) {
 	mirrorTrouble(s, set)
 }
 
-// setSingleFactor reports whether arms differ from the baseline in one thing each. It stops
+// setSingleFactor reports whether each arm differs from the baseline in one thing. It stops
 // nothing: two whole systems can be compared, but their differences can't be separated.
 func setSingleFactor(s *scope, set component.SetCondition) {
 	if s.Experiment.DeletionTimestamp != nil || s.Plan.Hash == "" {
@@ -413,8 +411,7 @@ func reportStopped(s *scope) {
 	}
 }
 
-// reportSettled records that nothing is left to do but to delete the environment, for which a
-// time is set.
+// reportSettled records that nothing is left to do but to delete the environment at a set time.
 func (r *Reconciler) reportSettled(s *scope, err error) {
 	status := &s.Experiment.Status
 	status.Settled = ""

@@ -128,7 +128,7 @@ func TestStatusFollowsFromTheScope(t *testing.T) {
 	}
 }
 
-// Operators without artifacts kept everything in warnings.
+// Earlier operators, which had no artifacts, stored everything in warnings.
 func TestWarningsOfEarlierOperatorsAreMigrated(t *testing.T) {
 	s := newScope(objects.Experiment("heap"), time.Unix(1, 0))
 	s.Experiment.Status.Warnings = []string{

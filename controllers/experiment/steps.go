@@ -15,10 +15,10 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-// step does one thing of a reconcile; false: the experiment can't go on for now.
+// step does one thing of a reconcile. It returns false if the experiment can't continue for now.
 type step func(*Reconciler, context.Context, *scope) (goesOn bool, err error)
 
-// steps of a reconcile, in their order. The last one acts by the decision of the others.
+// steps of a reconcile, in order. The last one acts on the decision of the others.
 var steps = []step{
 	(*Reconciler).stepUnwritten,
 	(*Reconciler).stepPlan,
@@ -29,7 +29,7 @@ var steps = []step{
 	(*Reconciler).stepAct,
 }
 
-// runSteps runs the steps. An experiment that can't go on leaves the queue.
+// runSteps runs the steps. An experiment that can't continue leaves the queue.
 func (r *Reconciler) runSteps(ctx context.Context, s *scope) error {
 	for _, step := range steps {
 		goesOn, err := step(r, ctx, s)
@@ -72,7 +72,7 @@ func (r *Reconciler) stepPlan(ctx context.Context, s *scope) (bool, error) {
 	return true, nil
 }
 
-// seed stays the one that was recorded first.
+// seed returns the seed that was recorded first.
 func (r *Reconciler) seed(experiment *v1alpha1.PerfExperiment) int64 {
 	if recorded := experiment.Status.Seed; recorded != nil && experiment.Spec.Design.Seed == nil {
 		return *recorded
@@ -80,7 +80,7 @@ func (r *Reconciler) seed(experiment *v1alpha1.PerfExperiment) int64 {
 	return plan.Seed(experiment)
 }
 
-// stepFollow ignores the runs that follow another plan.
+// stepFollow ignores the runs of other plans.
 func (r *Reconciler) stepFollow(_ context.Context, s *scope) (bool, error) {
 	recorded := s.recordedHash()
 	s.SpecChanged = recorded != "" && recorded != s.Plan.Hash
@@ -96,8 +96,8 @@ func (r *Reconciler) stepFollow(_ context.Context, s *scope) (bool, error) {
 	return true, nil
 }
 
-// recordedHash is that of the plan the runs follow. The first run may exist before the status
-// shows it.
+// recordedHash is the hash of the plan that the runs follow. The first run may exist before the
+// status shows it.
 func (s *scope) recordedHash() string {
 	if recorded := s.Experiment.Status.PlanHash; recorded != "" || len(s.Runs) == 0 {
 		return recorded
@@ -110,8 +110,8 @@ func (s *scope) recordedHash() string {
 	return s.Runs[0].Spec.PlanHash
 }
 
-// stepExtend plans further blocks if the design asks for them. It follows from the runs alone, so
-// that an operator that has just started decides the same.
+// stepExtend plans further blocks if the design requires them. It depends only on the runs, so that
+// a restarted operator decides the same.
 func (r *Reconciler) stepExtend(ctx context.Context, s *scope) (bool, error) {
 	design := s.Experiment.Spec.DesignOrDefault()
 	progress := schedule.Progress{Complete: s.Complete, Started: lastBlock(s.Runs)}
@@ -141,7 +141,7 @@ func lastBlock(runs []v1alpha1.PerfRun) int32 {
 	return last
 }
 
-// stepDecide decides what follows from the runs.
+// stepDecide decides on the next action from the runs.
 func (r *Reconciler) stepDecide(_ context.Context, s *scope) (bool, error) {
 	s.decision = schedule.Next(s.Plan, attempts(s.Runs), schedule.Limits{
 		MaxAttempts: s.Experiment.Spec.Validity.MaxAttempts,
@@ -152,14 +152,14 @@ func (r *Reconciler) stepDecide(_ context.Context, s *scope) (bool, error) {
 	return true, nil
 }
 
-// stepAnalyze analyzes the runs, if there is another one.
+// stepAnalyze analyzes the runs when another one has finished.
 func (r *Reconciler) stepAnalyze(ctx context.Context, s *scope) (bool, error) {
 	err := r.artifacts.Reconcile(ctx, &s.Subject, artifact.Analysis)
 	s.decided = err == nil
 	return s.decided && !s.SpecChanged, err
 }
 
-// stepAct does what was decided.
+// stepAct executes the decision.
 func (r *Reconciler) stepAct(ctx context.Context, s *scope) (bool, error) {
 	switch s.decision.Action {
 	case schedule.Start:
@@ -183,8 +183,8 @@ func (s *scope) takePlace(place queue.Place) {
 	}
 }
 
-// finish gives up what a complete experiment no longer needs. Of two failures one is returned:
-// the other one comes again.
+// finish releases what a complete experiment no longer needs. It returns one of two errors: the
+// other one recurs.
 func (r *Reconciler) finish(ctx context.Context, s *scope) error {
 	cleanupErr := r.cleanUp(ctx, s)
 	isCleaning := queue.Cleans(s.Experiment, s.Now)
@@ -202,7 +202,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope) error {
 	return r.prune(ctx, s)
 }
 
-// prune prunes what a settled experiment is not to keep.
+// prune deletes the expired records of a settled experiment.
 func (r *Reconciler) prune(ctx context.Context, s *scope) error {
 	if settled := s.Experiment.Status.Settled; settled == "" || settled != s.seen {
 		return nil

@@ -26,11 +26,11 @@ const missingSystemPause = 10 * time.Second
 
 // +kubebuilder:rbac:groups=perflab.dev,resources=perfsystems,verbs=get;list;watch
 
-// system is the system of the experiment: that of its spec, or a copy of the PerfSystem that it
-// refers to. The copy is in an immutable ConfigMap, so that the system of a running experiment can't
-// change. Before the first run it is not trusted: a user who can write ConfigMaps could have
-// created it with contents that admission did not check. Afterwards the plan's hash, in the status,
-// reveals a replaced copy. The system is nil if the PerfSystem is missing or invalid.
+// system returns the system of the experiment: that of its spec, or a copy of the PerfSystem that
+// it refers to. The copy is in an immutable ConfigMap, so that the system of a running experiment
+// can't change. Before the first run the copy is not trusted: a user who can write ConfigMaps could
+// have created it with contents that admission did not check. Afterwards the plan's hash in the
+// status reveals a replaced copy. The system is nil if the PerfSystem is missing or invalid.
 func (r *Reconciler) system(ctx context.Context, s *scope) (*v1alpha1.System, error) {
 	if s.Experiment.Spec.SystemRef == nil {
 		return &s.Experiment.Spec.System, nil
@@ -45,8 +45,7 @@ func (r *Reconciler) system(ctx context.Context, s *scope) (*v1alpha1.System, er
 	return r.copySystem(ctx, s, copied)
 }
 
-// systemCopy is the copy that is there; nil where there is none of the
-// experiment's.
+// systemCopy returns the existing copy; nil if the experiment has none.
 func (r *Reconciler) systemCopy(ctx context.Context, experiment *v1alpha1.PerfExperiment) (*corev1.ConfigMap, error) {
 	copied, err := r.OwnConfigMap(ctx, experiment, naming.SystemCopy(experiment.Name))
 	if err != nil {
@@ -55,8 +54,8 @@ func (r *Reconciler) systemCopy(ctx context.Context, experiment *v1alpha1.PerfEx
 	return copied, nil
 }
 
-// mostCopied bounds a copy, which is about as long as the PerfSystem, in bytes. What is longer
-// is none: a megabyte takes fifty when it is decoded.
+// mostCopied bounds a copy, which is about as long as the PerfSystem, in bytes. Longer ones are
+// ignored: a megabyte takes fifty when it is decoded.
 const mostCopied = 512 << 10
 
 func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
@@ -70,7 +69,7 @@ func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
 	return system, nil
 }
 
-// copySystem copies the system, and deletes a copy of another one.
+// copySystem copies the system, and deletes an existing copy of another one.
 func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.ConfigMap) (*v1alpha1.System, error) {
 	original := &v1alpha1.PerfSystem{}
 	key := client.ObjectKey{Namespace: s.Experiment.Namespace, Name: s.Experiment.Spec.SystemRef.Name}
@@ -84,7 +83,7 @@ func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.C
 		return nil, fmt.Errorf("reading PerfSystem %q: %w", key.Name, err)
 	}
 	if isValid, err := r.validate(ctx, s, &original.Spec); err != nil || !isValid {
-		// Not copied yet, so that it can be fixed.
+		// It is not copied yet, so that users can fix it.
 		s.Requeue(missingSystemPause)
 		return nil, err
 	}

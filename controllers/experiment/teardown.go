@@ -33,8 +33,8 @@ func (r *Reconciler) tearDown(ctx context.Context, s *scope, seen kube.Cluster) 
 	return nil
 }
 
-// remove deletes what a deleted experiment has built. Runs are deleted first: an active run would
-// build it again.
+// remove deletes the environment of a deleted experiment. It deletes runs first: an active run
+// would rebuild the environment.
 func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment, s *scope) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(s.Experiment, v1alpha1.Finalizer) {
 		return ctrl.Result{}, nil
@@ -44,7 +44,7 @@ func (r *Reconciler) remove(ctx context.Context, before *v1alpha1.PerfExperiment
 	}
 	noteLedgers(s)
 	if len(s.Experiment.Status.TopicLedgers) > len(before.Status.TopicLedgers) {
-		// Without its runs nothing shows whether a ledger is the operator's.
+		// Only its runs show whether a ledger is the operator's.
 		s.teardown.isActive = true
 		s.Requeue(teardownPause)
 		return r.concludeWith(ctx, before, s, nil)

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/objects"
 )
 
-// noted is a queue that only takes note.
+// noted is a queue that records what is added.
 type noted struct {
 	workqueue.TypedRateLimitingInterface[reconcile.Request]
 	names []string
@@ -29,8 +29,7 @@ type noted struct {
 
 func (n *noted) Add(request reconcile.Request) { n.names = append(n.names, request.Name) }
 
-// namespace holds a complete experiment, one that is on, one that waits, and a
-// record of one that was measured elsewhere.
+// namespace has a complete experiment, a running one, a waiting one, and an imported record.
 func namespace(t *testing.T) client.Reader {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -121,7 +120,7 @@ func imported(run *v1alpha1.PerfRun) {
 	run.Annotations = map[string]string{v1alpha1.AnnotationImported: ""}
 }
 
-// What we write ourselves is no news.
+// The operator's own writes trigger nothing.
 func TestWhatAnExperimentWakesFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(*v1alpha1.PerfExperiment)
@@ -146,7 +145,7 @@ func TestWhatAnExperimentWakesFor(t *testing.T) {
 	}
 }
 
-// A plan that is remembered belongs to all passes: blocks are added to a copy.
+// A remembered plan is shared by all reconciles: blocks are added to a copy.
 func TestARememberedPlanIsNotGrown(t *testing.T) {
 	spec := &v1alpha1.PerfExperimentSpec{Scenarios: []v1alpha1.Scenario{{Name: "search"}}}
 	spec.Arms = []v1alpha1.Arm{{Name: "one", Baseline: true}, {Name: "two"}}

@@ -24,14 +24,14 @@ import (
 // not watched: their kind may not exist.
 const kueuePause = 10 * time.Second
 
-// byKueue reports whether Kueue decides when the experiment measures.
+// byKueue reports whether Kueue decides when the experiment runs.
 func (w Waiter) byKueue() bool {
 	asked := w.Experiment.Spec.Lane
 	return asked != nil && asked.Type == v1alpha1.LaneKueue
 }
 
-// isAdmitted reports whether Kueue admits the block of the next run. There is a Workload for each
-// block, so that other experiments can measure between two blocks.
+// isAdmitted reports whether Kueue admits the block of the next run. Each block has a Workload, so
+// that other experiments can run between two blocks.
 func (q Queue) isAdmitted(ctx context.Context, w Waiter, place *Place) (bool, error) {
 	version, served, err := q.Cluster.Serves(queue.WorkloadKind)
 	if err != nil {
@@ -77,7 +77,7 @@ func (w Waiter) awaitKueue(place *Place, message string) {
 	place.requeue(kueuePause)
 }
 
-// withdraw deletes the experiment's Workloads but one; empty: all.
+// withdraw deletes the experiment's Workloads except one; empty: all.
 func (q Queue) withdraw(ctx context.Context, w Waiter, version, but string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(queue.WorkloadKind.WithVersion(version))
@@ -96,7 +96,7 @@ func (q Queue) withdraw(ctx context.Context, w Waiter, version, but string) erro
 	return nil
 }
 
-// leaveKueue gives up what Kueue has admitted.
+// leaveKueue releases the experiment's quota in Kueue.
 func (q Queue) leaveKueue(ctx context.Context, w Waiter) error {
 	version, served, err := q.Cluster.Serves(queue.WorkloadKind)
 	if err != nil || !served {

@@ -24,7 +24,7 @@ import (
 // restart of the operator loses no turn.
 const renewal = queue.Lifetime / 6
 
-// line has the tickets of the experiments that measure or wait.
+// line has the tickets of the experiments that run or wait.
 type line struct {
 	tickets []queue.Entry
 	// leases hold the tickets, by the UID of their experiment.
@@ -35,9 +35,9 @@ type line struct {
 
 // takeLease reports whether it is the experiment's turn.
 //
-// An experiment does not start after one read: it first writes that it has its turn, then asks
-// the API server who else has. Of two that do so at once, at least one sees the other, and goes
-// back into the queue.
+// An experiment does not start after one read: it first writes that it has its turn, then reads
+// from the API server which others have one. Of two concurrent experiments, at least one sees the
+// other, and returns to the queue.
 func (q Queue) takeLease(ctx context.Context, w Waiter, place *Place) (bool, error) {
 	known, err := q.lineFor(ctx, q.Cluster.Client, w)
 	if err != nil {
@@ -55,12 +55,12 @@ func (q Queue) takeLease(ctx context.Context, w Waiter, place *Place) (bool, err
 	return q.isAlone(ctx, w, place)
 }
 
-// overstays reports whether a turn has lasted so long that not even a block keeps it.
+// overstays reports whether a turn has lasted so long that even a block does not keep it.
 func (q Queue) overstays(ticket *queue.Entry, now time.Time) bool {
 	return q.LongestTurn > 0 && !ticket.Acquired.IsZero() && now.Sub(ticket.Acquired) >= q.LongestTurn
 }
 
-// ticketIn is the experiment's ticket. The experiment waits again if it needs other nodes than
+// ticketIn returns the experiment's ticket. The experiment waits again if it needs other nodes than
 // before.
 func (w Waiter) ticketIn(known *line) queue.Entry {
 	wanted := w.newTicket()
@@ -80,7 +80,7 @@ func (w Waiter) newTicket() queue.Entry {
 }
 
 // isAlone reports whether no other experiment has a turn on the same nodes; otherwise the
-// experiment gives up its own.
+// experiment gives up its turn.
 func (q Queue) isAlone(ctx context.Context, w Waiter, place *Place) (bool, error) {
 	known, err := q.lineFor(ctx, q.Live, w)
 	if err != nil {
@@ -88,7 +88,7 @@ func (q Queue) isAlone(ctx context.Context, w Waiter, place *Place) (bool, error
 	}
 	mine := w.ticketIn(known)
 	if mine.Acquired.IsZero() {
-		// Somebody has changed the ticket since.
+		// The ticket has changed since.
 		place.requeue(time.Second)
 		return false, nil
 	}
@@ -111,13 +111,13 @@ func (w Waiter) lineUp(known *line, ticket queue.Entry, place *Place) {
 	}
 	place.requeue(renewal)
 	if holder := order.ConflictingEntry(&ticket); holder != nil && known.leases[holder.UID] == nil {
-		// No Lease shows the end of its turn.
+		// No Lease reports the end of its turn.
 		place.requeue(component.BlockedPause)
 	}
 }
 
-// keepLease keeps the turn of an experiment with an active run. One that has no ticket, because
-// an older operator started it or its ticket expired, gets one.
+// keepLease keeps the turn of an experiment with an active run. It creates a missing ticket: an
+// older operator started the run, or the ticket expired.
 func (q Queue) keepLease(ctx context.Context, w Waiter, place *Place) error {
 	known, err := q.readLine(ctx, q.Cluster.Client)
 	if err != nil {
@@ -141,8 +141,8 @@ func (q Queue) hold(ctx context.Context, w Waiter, known *line, ticket queue.Ent
 	return q.writeTicket(ctx, known, ticket)
 }
 
-// leaveLine deletes the ticket. Another experiment of the namespace that waits gets the time at
-// which the turn ended, so that namespaces go on taking turns.
+// leaveLine deletes the ticket. Another waiting experiment of the namespace gets the time at which
+// the turn ended, so that namespaces continue to alternate.
 func (q Queue) leaveLine(ctx context.Context, w Waiter) error {
 	lease := &coordinationv1.Lease{}
 	// Past the cache, which may lack it: nothing would trigger another read.
@@ -177,8 +177,8 @@ func (q Queue) transferTurn(ctx context.Context, w Waiter) error {
 	return nil
 }
 
-// lineFor is the queue as the reader has it, for an experiment that wants to go on: with its own
-// ticket, even if that expired, and with the experiments that measure without a ticket.
+// lineFor returns the queue as the reader has it, for an experiment that continues: with its own
+// ticket, even an expired one, and with the experiments that run without a ticket.
 func (q Queue) lineFor(ctx context.Context, reader client.Reader, w Waiter) (*line, error) {
 	known, err := q.readLine(ctx, reader)
 	if err != nil {
@@ -229,13 +229,13 @@ func (q Queue) dropVoid(ctx context.Context, w Waiter, known *line) error {
 	return failure
 }
 
-// isDone reports whether nothing is left to do of the experiment as its spec is now.
+// isDone reports whether nothing of the experiment's current spec is left to do.
 func isDone(experiment *v1alpha1.PerfExperiment) bool {
 	return experiment.Status.Settled != "" && experiment.Status.ObservedGeneration == experiment.Generation
 }
 
-// addStrays adds the experiments that have an active run and no turn: an older operator started the
-// run, or their ticket expired.
+// addStrays adds the experiments with an active run and no turn: an older operator started the run,
+// or their ticket expired.
 func (q Queue) addStrays(ctx context.Context, w Waiter, known *line) error {
 	runs, err := kubecache.ListActiveRuns(ctx, q.Cluster.Client, "")
 	if err != nil {
@@ -288,7 +288,7 @@ func (q Queue) writeTicket(ctx context.Context, known *line, ticket queue.Entry)
 	return q.Cluster.PatchIfUnchanged(ctx, lease, before)
 }
 
-// makeTicket creates the ticket of an experiment that still wants one. A reconcile with an outdated
+// makeTicket creates the ticket of an experiment that still needs one. A reconcile with a stale
 // cache, which gets a conflict, would leave a ticket behind.
 func (q Queue) makeTicket(ctx context.Context, ticket queue.Entry) error {
 	experiment, old := &v1alpha1.PerfExperiment{}, errors.New("the cache is behind")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package queue lets one experiment at a time measure on the same nodes: by Leases of its own,
-// or as Kueue admits it.
+// Package queue lets one experiment at a time run on the same nodes: by its own Leases, or as Kueue
+// admits it.
 package queue
 
 import (
@@ -18,16 +18,15 @@ import (
 	"perflab.dev/perflab/internal/text/prose"
 )
 
-// Queue decides which experiment measures.
+// Queue decides which experiment runs.
 type Queue struct{ *component.Tools }
 
-// Waiter is an experiment that wants to measure, as one reconcile sees it.
+// Waiter is an experiment that needs a turn, as one reconcile sees it.
 type Waiter struct {
 	Experiment *v1alpha1.PerfExperiment
 	Now        time.Time
-	// Arms of the plan, and its Block that is next or running. Starts: the block has no run
-	// yet. Blocks are not interrupted: their runs are compared because they were done
-	// together.
+	// Arms of the plan, and its next or running Block. Starts means that the block has no run yet.
+	// Blocks are not interrupted: their runs are comparable because they ran together.
 	Arms   []arms.Arm
 	Block  int32
 	Starts bool
@@ -35,11 +34,11 @@ type Waiter struct {
 
 // Place is the place of an experiment in a queue.
 type Place struct {
-	// Status is the place in a queue of Leases; nil: the experiment is in none.
+	// Status is the place in a queue of Leases; nil: it is in none.
 	Status *v1alpha1.LaneStatus
-	// Kueue is why Kueue does not admit the experiment; empty: it does, or is not asked.
+	// Kueue is why Kueue does not admit the experiment; empty: it does, or is not used.
 	Kueue string
-	// After is the time until the queue is to be read again; zero: a watch triggers that.
+	// After is the time until the next read of the queue; zero: a watch triggers it.
 	After time.Duration
 }
 
@@ -78,8 +77,8 @@ func (q Queue) Keep(ctx context.Context, w Waiter) (place Place, err error) {
 	return place, err
 }
 
-// Finish keeps the turn of a complete experiment while its environment is being deleted, and
-// ends it afterwards.
+// Finish keeps the turn of a complete experiment while its environment is being deleted, and then
+// ends it.
 func (q Queue) Finish(ctx context.Context, w Waiter, isTearingDown bool) (place Place, err error) {
 	switch {
 	case !isTearingDown:
@@ -97,8 +96,8 @@ func (q Queue) Finish(ctx context.Context, w Waiter, isTearingDown bool) (place 
 	return place, q.Leave(ctx, w)
 }
 
-// Yield gives up a turn that is of no use, if others wait for theirs. What Kueue admitted is
-// kept, as Jobs do whose pods are refused.
+// Yield gives up an unused turn if others wait. It keeps Kueue's quota, as Jobs do whose pods are
+// refused.
 func (q Queue) Yield(ctx context.Context, w Waiter) (hasYielded bool, err error) {
 	if q.LeaseNamespace == "" || w.byKueue() {
 		return false, nil
@@ -110,7 +109,7 @@ func (q Queue) Yield(ctx context.Context, w Waiter) (hasYielded bool, err error)
 	return true, q.Leave(ctx, w)
 }
 
-// Leave ends the turn of an experiment that starts no run for now, or its wait for one.
+// Leave ends the turn, or the wait, of an experiment that starts no run for now.
 func (q Queue) Leave(ctx context.Context, w Waiter) error {
 	switch {
 	case w.byKueue():
@@ -130,11 +129,11 @@ func (q Queue) Waiting(ctx context.Context, now time.Time) ([]types.NamespacedNa
 	return queue.New(known.tickets, now).Waiting(soon), nil
 }
 
-// soon is how many experiments read the queue again when it moves. Those behind do so when they
-// renew their tickets.
+// soon is how many experiments read the queue again when it moves. Later ones do so when they renew
+// their tickets.
 const soon = 10
 
-// systems are those of the arms.
+// systems are the systems of the arms.
 func (w Waiter) systems() []v1alpha1.System {
 	systems := make([]v1alpha1.System, 0, len(w.Arms))
 	for i := range w.Arms {
@@ -143,8 +142,8 @@ func (w Waiter) systems() []v1alpha1.System {
 	return systems
 }
 
-// Cleans reports whether a complete experiment is deleting at once what it has built, which
-// disturbs who measures on the same nodes.
+// Cleans reports whether the environment of a complete experiment is being deleted at once, which
+// disturbs runs on the same nodes.
 func Cleans(experiment *v1alpha1.PerfExperiment, now time.Time) bool {
 	cleanup, status := experiment.Spec.Cleanup, &experiment.Status
 	if cleanup.Policy == v1alpha1.CleanupRetain || cleanup.TTLOrDefault() > 0 || status.TornDown != nil {
@@ -154,5 +153,5 @@ func Cleans(experiment *v1alpha1.PerfExperiment, now time.Time) bool {
 }
 
 // maxCleaning bounds how long others wait for the environment of a complete experiment to be
-// deleted: if that hangs, they measure all the same.
+// deleted: if that hangs, they run anyway.
 const maxCleaning = 5 * time.Minute

@@ -20,10 +20,10 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// excess lists the complete experiments of a namespace whose runs are pruned if at most a number
-// of runs stay. The runs of the experiments that were completed last stay, of each all or none,
-// and of the very last in any case, unless none are to stay. An experiment with a retention of
-// its own does not count.
+// excess lists the complete experiments of a namespace whose runs are pruned so that at most a
+// number of runs stay. The runs of the last completed experiments stay, all or none of each, and
+// always those of the very last one, unless the number is 0. Experiments with their own retention
+// do not count.
 func excess(all []v1alpha1.PerfExperiment, stay int32) []types.NamespacedName {
 	var counted []*v1alpha1.PerfExperiment
 	for i := range all {
@@ -46,7 +46,7 @@ func excess(all []v1alpha1.PerfExperiment, stay int32) []types.NamespacedName {
 	return out
 }
 
-// hasOwnRetention reports whether the experiment says how long its runs stay.
+// hasOwnRetention reports whether the experiment sets how long its runs stay.
 func hasOwnRetention(experiment *v1alpha1.PerfExperiment) bool {
 	return experiment.Spec.History != nil && experiment.Spec.History.Runs != nil
 }
@@ -58,7 +58,6 @@ type crowds struct {
 	out map[string][]types.NamespacedName
 }
 
-// excess of a namespace, as the reader has it.
 func (c *crowds) excess(ctx context.Context, reader client.Reader, namespace string, stay int32) ([]types.NamespacedName, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +92,8 @@ func (p *Pruner) isExcess(ctx context.Context, experiment *v1alpha1.PerfExperime
 
 type requests = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// Handler enqueues the excess experiments of a namespace when one of its experiments settles, or
-// no longer says how long its runs stay; nil: the number of runs is not bounded.
+// Handler enqueues the excess experiments of a namespace when one of its experiments settles, or no
+// longer sets how long its runs stay; nil: the number of runs is not bounded.
 func (p *Pruner) Handler() handler.EventHandler {
 	if p.Policy.RunsOf == nil {
 		return nil

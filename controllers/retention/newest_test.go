@@ -30,7 +30,7 @@ type noted struct {
 
 func (n *noted) Add(request reconcile.Request) { n.names = append(n.names, request.Name) }
 
-// completed experiments have ten runs, of which one did not count.
+// completed experiments have ten runs, one of them invalid.
 func completed(name string, hour int, edits ...func(*v1alpha1.PerfExperiment)) v1alpha1.PerfExperiment {
 	settled := func(e *v1alpha1.PerfExperiment) {
 		e.Status.Settled, e.Status.Runs = "abc", &v1alpha1.RunCounts{Planned: 9, Done: 9, Invalid: 1}
@@ -71,8 +71,8 @@ func TestThoseCompletedLastStay(t *testing.T) {
 	}
 }
 
-// An experiment that settles wakes those whom it crowds out, and the decision of each is as
-// new as that.
+// A settled experiment triggers those that exceed the limit because of it, and each decision is
+// current.
 func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 	scheme := runtime.NewScheme()
 	expect.NoError(t, v1alpha1.AddToScheme(scheme))

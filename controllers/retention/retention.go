@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package retention prunes what complete experiments recorded, once it has been kept for as long
-// as the experiment or the installation says.
+// Package retention prunes the records of complete experiments after the time that the experiment
+// or the installation sets.
 package retention
 
 import (
@@ -23,18 +23,18 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-// Policy is how long what complete experiments recorded stays in the cluster, unless an
-// experiment sets it. Zero: until the experiment is deleted.
+// Policy is how long the records of complete experiments stay in the cluster, unless an experiment
+// sets it. Zero: until the experiment is deleted.
 type Policy struct {
 	RawResults, Runs time.Duration
-	// RunsOf is the number of runs that stay in a namespace, those of the experiments that
-	// were completed last; nil: all.
+	// RunsOf is the number of runs that stay in a namespace, those of the last completed
+	// experiments; nil: all.
 	RunsOf *int32
-	// RawResultsOf is the number of runs, the newest, whose raw results stay; nil: all.
+	// RawResultsOf is the number of newest runs whose raw results stay; nil: all.
 	RawResultsOf *int32
 }
 
-// Pruner prunes what experiments recorded.
+// Pruner prunes the records of experiments.
 type Pruner struct {
 	*component.Tools
 	Policy Policy
@@ -47,22 +47,22 @@ type Subject struct {
 	Experiment *v1alpha1.PerfExperiment
 	Runs       []v1alpha1.PerfRun
 	Now        time.Time
-	// HasEnvironment: there is an environment that is to be deleted some day. Nothing is pruned
+	// HasEnvironment: there is an environment that is still to be deleted. Nothing is pruned
 	// before.
 	HasEnvironment bool
 }
 
-// kept is what stays of what a complete experiment recorded.
+// kept is what stays of a complete experiment.
 type kept struct {
-	// rawResults is the number of runs, the newest, whose raw results stay.
+	// rawResults is the number of newest runs whose raw results stay.
 	rawResults int32
 	// runs stay.
 	runs bool
-	// until is the time until less is to stay; zero: for ever.
+	// until is the time until less may stay; zero: forever.
 	until time.Duration
 }
 
-// Due reports whether something is to be pruned, and else after which time; zero: never.
+// Due reports whether something is to be pruned now, or else after which time; zero: never.
 func (p *Pruner) Due(ctx context.Context, s Subject) (isDue bool, after time.Duration, err error) {
 	keep, err := p.keeps(ctx, s)
 	return err == nil && s.hasOutlived(keep), keep.until, err
@@ -75,7 +75,7 @@ func (p *Pruner) keeps(ctx context.Context, s Subject) (kept, error) {
 	return keep, err
 }
 
-// allotted is what is to stay whatever other experiments recorded.
+// allotted returns what stays regardless of other experiments.
 func (s Subject) allotted(standard Policy) kept {
 	asked := ptr.Deref(s.Experiment.Spec.History, v1alpha1.History{})
 	age := time.Duration(0)
@@ -93,8 +93,8 @@ func (s Subject) allotted(standard Policy) kept {
 	return keep
 }
 
-// outlived reports whether something is older than the experiment, or else the installation,
-// says; otherwise it notes when it will be.
+// outlived reports whether something is older than the experiment's limit, or else the
+// installation's; otherwise it records when it will be.
 func (k *kept) outlived(age time.Duration, asked *metav1.Duration, standard time.Duration) bool {
 	life := standard
 	switch {
@@ -110,7 +110,7 @@ func (k *kept) outlived(age time.Duration, asked *metav1.Duration, standard time
 	return left <= 0
 }
 
-// hasOutlived reports whether less is to stay than there is.
+// hasOutlived reports whether there is more than may stay.
 func (s Subject) hasOutlived(keep kept) bool {
 	if s.HasEnvironment {
 		return false
@@ -119,7 +119,7 @@ func (s Subject) hasOutlived(keep kept) bool {
 	return !keep.runs || keep.rawResults < int32(len(s.Runs)) && (left.RawResultsOf == nil || *left.RawResultsOf > keep.rawResults) //nolint:gosec // As above.
 }
 
-// Prune prunes what is not to stay, and returns the time until it is needed again.
+// Prune deletes what may not stay, and returns the time until the next call.
 func (p *Pruner) Prune(ctx context.Context, s Subject) (after time.Duration, err error) {
 	keep, err := p.keeps(ctx, s)
 	if err != nil || !s.hasOutlived(keep) {
@@ -130,7 +130,7 @@ func (p *Pruner) Prune(ctx context.Context, s Subject) (after time.Duration, err
 		left = status.History.DeepCopy()
 	}
 	if !keep.runs {
-		// Written first: without its runs the experiment would look as if it had not begun.
+		// Written first: without its runs the experiment would seem not to have started.
 		left.Runs = &metav1.Time{Time: s.Now}
 		status.History = left
 		return time.Second, nil
@@ -165,8 +165,8 @@ func (p *Pruner) pruneRaw(ctx context.Context, runs []v1alpha1.PerfRun, but int)
 	return nil
 }
 
-// IsRetired reports whether the runs of the experiment are pruned, or about to be. What they gave
-// is in its status and its report.
+// IsRetired reports whether the runs of the experiment are pruned, or about to be. Their results
+// are in its status and its report.
 func IsRetired(experiment *v1alpha1.PerfExperiment) bool {
 	left := experiment.Status.History
 	return left != nil && left.Runs != nil && experiment.DeletionTimestamp == nil

@@ -15,15 +15,15 @@ import (
 	"perflab.dev/perflab/internal/measure/results"
 )
 
-// faultPollInterval is how often what a fault does is read.
+// faultPollInterval is how often the effects of a fault are read.
 const faultPollInterval = time.Second
 
 // injector is a kind of fault.
 type injector interface {
-	// inject takes the next step to the begin of the fault. It is not done if the status has to be
-	// written before the step after it.
+	// inject takes the next step to the start of the fault. It is not done if the status has to be
+	// written before the following step.
 	inject(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) (outcome, error)
-	// observe records what the fault does, until its observation ends.
+	// observe records the effects of the fault until its observation ends.
 	observe(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error
 	// remove ends the fault, and records whether anything is left of it.
 	remove(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error
@@ -40,8 +40,8 @@ func (r *Reconciler) injector(declared v1alpha1.Fault) injector {
 	}
 }
 
-// stepFaults injects the scenario's faults when they are due, and observes them. The status tells
-// what is to happen before it does, so that a later reconcile goes on with the same.
+// stepFaults injects the scenario's faults when they are due, and observes them. The status records
+// each action before it is taken, so that a later reconcile continues with the same.
 func (r *Reconciler) stepFaults(ctx context.Context, s *scope) (outcome, error) {
 	if s.status().Timings.LoadFinish != nil {
 		return next(), nil
@@ -111,10 +111,10 @@ func (s *scope) recordBegin(declared v1alpha1.Fault, status *v1alpha1.RunFault, 
 	s.requeueAt(s.now.Add(faultPollInterval))
 }
 
-// onceWritten lets the next reconcile go on, with the status that this one writes.
+// onceWritten lets the next reconcile continue with the status that this one writes.
 func onceWritten() outcome { return waitFor(time.Millisecond) }
 
-// endsByItself is a fault of which nothing is left to remove: the components replace their pods.
+// endsByItself is a fault that leaves nothing to remove: the components replace their pods.
 type endsByItself struct{}
 
 func (endsByItself) remove(context.Context, *scope, v1alpha1.Fault, *v1alpha1.RunFault) error {

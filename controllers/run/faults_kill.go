@@ -43,8 +43,8 @@ func (k podKiller) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 	return onceWritten(), nil
 }
 
-// strike deletes the targets. One that is gone already makes the run invalid: it is unknown when
-// and why it went.
+// strike deletes the targets. A missing one makes the run invalid: it is unknown when and why it
+// was deleted.
 func (k podKiller) strike(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
 	for _, target := range status.Targets {
 		key := client.ObjectKey{Namespace: s.run.Namespace, Name: target.Pod}
@@ -67,7 +67,7 @@ func (k podKiller) observe(ctx context.Context, s *scope, declared v1alpha1.Faul
 	return nil
 }
 
-// awaitReady records when as many pods as before are ready, of those created after a time.
+// awaitReady records when as many pods as before are ready, counting those created after a time.
 func (r *Reconciler) awaitReady(ctx context.Context, s *scope, status *v1alpha1.RunFault, createdAfter time.Time, of ...v1alpha1.KillFault) {
 	if status.Ready != nil {
 		s.requeueAt(status.End.Time)
@@ -93,7 +93,7 @@ func (r *Reconciler) awaitReady(ctx context.Context, s *scope, status *v1alpha1.
 	}
 }
 
-// faultPods are the pods of which a fault may kill some. They are read from the API server.
+// faultPods are the pods that a fault may kill, read from the API server.
 func (r *Reconciler) faultPods(ctx context.Context, s *scope, kill v1alpha1.KillFault) ([]corev1.Pod, error) {
 	var pods []corev1.Pod
 	seen := r.newLiveScope(s)

@@ -22,7 +22,7 @@ type resourceInjector struct{ r *Reconciler }
 func (i resourceInjector) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
 	switch {
 	case s.experiment.Spec.ServiceAccountName == "":
-		// Admission refuses this. The operator's own rights are not the author's.
+		// Admission refuses this. The operator must not use its own rights for the author.
 		s.notInjected("fault %q: spec.serviceAccountName is missing, with whose rights its resource is created", declared.Name)
 		return next(), nil
 	case status.Resource != nil && status.Resource.UID != "":
@@ -63,8 +63,8 @@ func (i resourceInjector) create(ctx context.Context, s *scope, declared v1alpha
 	return waitFor(faultPollInterval), nil
 }
 
-// notCreated explains why the resource was not created, or finds the one that was, before the
-// operator was stopped.
+// notCreated explains why the resource was not created, or finds the one that the operator created
+// before it was stopped.
 func (i resourceInjector) notCreated(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault, err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		object := resourceOf(s, status)
@@ -103,7 +103,7 @@ func (i resourceInjector) awaitBegin(ctx context.Context, s *scope, declared v1a
 	return nil
 }
 
-// observe records when the resource says that the fault is over, and deletes it when its time is up.
+// observe records when the resource reports the end of the fault, and deletes it when time is up.
 func (i resourceInjector) observe(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
 	if !s.now.Before(status.Begin.Add(declared.DurationOrDefault())) {
 		if err := i.remove(ctx, s, declared, status); err != nil {

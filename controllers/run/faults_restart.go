@@ -15,8 +15,8 @@ type restarter struct {
 	r *Reconciler
 }
 
-// inject marks the component's object. The mark has the time of the begin, so that a reconcile after
-// one that could not write the status finds it.
+// inject marks the component's object. The mark has the start time, so that the next reconcile
+// finds it even if the status could not be written.
 func (i restarter) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
 	pods := int32(0)
 	for _, kill := range restarted(*declared.Restart) {

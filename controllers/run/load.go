@@ -283,9 +283,9 @@ func (r *Reconciler) stepStopLoads(ctx context.Context, s *scope) (outcome, erro
 	return next(), nil
 }
 
-// activeRunners returns the runners of a load that may still run. Starters are harmless, and
-// their deletion would delete the runners' logs. Once the TestRun is gone, its pods cannot be
-// told from others, so all with its labels that a Job controls count.
+// activeRunners returns the runners of a load that may still run. Starters are harmless, and their
+// deletion would delete the runners' logs. Once the TestRun is gone, its pods cannot be
+// distinguished from others, so all with its labels that a Job controls count.
 func (r *Reconciler) activeRunners(ctx context.Context, run *v1alpha1.PerfRun, observed load.Observed) ([]corev1.Pod, error) {
 	if observed.TestRun != nil {
 		return slices.DeleteFunc(slices.Clone(observed.Pods), func(pod corev1.Pod) bool { return pod.Labels[contract.LabelRunner] == "" }), nil

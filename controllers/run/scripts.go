@@ -18,8 +18,8 @@ import (
 	"perflab.dev/perflab/internal/runs/runfilter"
 )
 
-// stepScripts checks that the scripts exist and are the same as in earlier runs, and records
-// them. A load that has started has already read its script.
+// stepScripts checks that the scripts exist and match those of earlier runs, and records them. A
+// load that has started has already read its script.
 func (r *Reconciler) stepScripts(ctx context.Context, s *scope) (outcome, error) {
 	due := s.pendingScripts()
 	if len(due) == 0 {

@@ -128,8 +128,7 @@ func (w runHandler) Create(ctx context.Context, made event.CreateEvent, queue wo
 	}
 }
 
-// enqueueActiveRuns maps an object to the active runs of its namespace, of which there is at
-// most one.
+// enqueueActiveRuns maps an object to the active runs of its namespace: at most one.
 func enqueueActiveRuns(reader client.Reader) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
 		runs, err := kubecache.ListActiveRuns(ctx, reader, object.GetNamespace())

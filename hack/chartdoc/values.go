@@ -18,7 +18,7 @@ type value struct {
 	Default string
 }
 
-// values are those of a values.yaml, in its order, with their comments.
+// values returns the values of a values.yaml, in order, with their comments.
 func values(text []byte) ([]value, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -51,7 +51,7 @@ func listed(path string, mapping *yaml.Node) ([]value, error) {
 	return found, errors.Join(failed...)
 }
 
-// isGroup reports whether values below have comments of their own.
+// isGroup reports whether values below have their own comments.
 func isGroup(node *yaml.Node) bool {
 	if node.Kind != yaml.MappingNode {
 		return false
@@ -64,7 +64,7 @@ func isGroup(node *yaml.Node) bool {
 	return false
 }
 
-// comment is a key's, as one line. A paragraph before it belongs to the file.
+// comment returns the comment of a key, as one line. A paragraph before it belongs to the file.
 func comment(key *yaml.Node) string {
 	paragraphs := strings.Split(key.HeadComment, "\n\n")
 	var lines []string

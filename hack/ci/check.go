@@ -19,8 +19,8 @@ const (
 	tierTest tier = "test"
 	// tierLanding is for checks that every landing runs as well.
 	tierLanding tier = "landing"
-	// tierTurn is for slow checks, of which a landing runs those it may have broken and
-	// those that were not run for longest.
+	// tierTurn is for slow checks: a landing runs those that it may have broken and those with the
+	// oldest run.
 	tierTurn tier = "turn"
 )
 
@@ -45,7 +45,7 @@ type check struct {
 	Alone bool `json:"alone,omitempty"`
 }
 
-// promise is one of the project's promises, with the tests that hold it by tier.
+// promise is one of the project's promises, with its tests by tier.
 type promise struct {
 	Promise string   `json:"promise"`
 	Test    []string `json:"test,omitempty"`

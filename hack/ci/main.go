@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ci runs the project's checks: those that every change needs, and of the slow ones
-// those that a change may have broken or whose turn it is. hack/ci/checks.yaml lists
-// them. Run it from the project's root.
+// Command ci runs the project's checks: those that every change needs, and of the slow ones those
+// that a change may have broken or whose last run is the oldest. hack/ci/checks.yaml lists them.
+// Run it from the project's root.
 //
 //	ci plan    show which checks would run, and why
 //	ci run     run them; the exit code is 1 if a check failed
@@ -101,7 +101,7 @@ func (o *options) decide(checks []check) ([]decision, *records, error) {
 	return plan(checks, s), records, nil
 }
 
-// named are the checks that are given by name.
+// named returns the checks with the given names.
 func (o *options) named(checks []check) ([]decision, error) {
 	var chosen []decision
 	for name := range strings.SplitSeq(o.only, ",") {

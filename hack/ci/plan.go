@@ -43,9 +43,9 @@ type decision struct {
 	why   string
 }
 
-// plan decides which of the checks run. Checks of the tiers test and landing always
-// run. Slow ones run if their own files have changed. Of the others that a change may have
-// broken, those that were not run for longest run, within the budget.
+// plan decides which of the checks run. Checks of the tiers test and landing always run. Slow ones
+// run if their own files have changed. Of the others that a change may have broken, those with the
+// oldest run come first, within the budget.
 func plan(checks []check, s *state) []decision {
 	decisions := make([]decision, len(checks))
 	var waiting []*decision
@@ -77,7 +77,7 @@ func (s *state) decide(c *check) decision {
 	}
 }
 
-// takeTurns runs those that were not run for longest. One runs even beyond the budget.
+// takeTurns selects the checks with the oldest runs. It selects one even beyond the budget.
 func (s *state) takeTurns(waiting []*decision) {
 	rotate(waiting, s.commits)
 	slices.SortStableFunc(waiting, func(a, b *decision) int {
@@ -118,7 +118,7 @@ func rotate(waiting []*decision, n int) {
 	copy(waiting, slices.Concat(waiting[n:], waiting[:n]))
 }
 
-// owned are the changed files that are the check's own.
+// owned returns the changed files among the check's own.
 func (s *state) owned(c *check, changed []string) []string {
 	return matching(changed, func(file string) bool {
 		return slices.ContainsFunc(c.Own, func(own string) bool { return under(file, own) })
@@ -137,7 +137,7 @@ func (s *state) affecting(c *check, changed []string) []string {
 	})
 }
 
-// affectsAll: the file determines how everything is built and checked.
+// affectsAll reports whether the file determines how everything is built and checked.
 func affectsAll(file string) bool {
 	return slices.Contains([]string{"go.mod", "go.sum", "Makefile", "hack/lib.sh"}, file) || under(file, ".ci") || under(file, "hack/ci")
 }

@@ -55,7 +55,7 @@ func (o *options) times(read *catalogue, out io.Writer) error {
 	return nil
 }
 
-// slowTests prints those of one check.
+// slowTests prints the slow tests of one check.
 func (o *options) slowTests(read *catalogue, c *check, out io.Writer) error {
 	slow, err := readEvents(filepath.Join(o.directory(), "events", c.Name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func (o *options) slowTests(read *catalogue, c *check, out io.Writer) error {
 	return nil
 }
 
-// others are the tests of the same promises.
+// others returns the other tests of the same promises.
 func (read *catalogue) others(test string) string {
 	top, _, _ := strings.Cut(test, "/")
 	var found []string

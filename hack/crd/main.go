@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command crd completes generated definitions. It bounds fields without a bound, such as those
-// of Kubernetes' types, which can't have our markers: without bounds, a few objects of one
-// namespace could fill the operator's memory. It also removes descriptions that are repeated
-// elsewhere, which every API server and every release of the chart would store twice.
+// Command crd completes generated definitions. It bounds fields without a bound, such as those of
+// Kubernetes' types, which can't have our markers: without bounds, a few objects of one namespace
+// could fill the operator's memory. It also removes repeated descriptions, which every API server
+// and every release of the chart would store twice.
 package main
 
 import (
@@ -23,8 +23,8 @@ var repeated = map[string][]string{
 	"PerfExperiment": {"spec", "matrix", "factors", "levels", "set"},
 }
 
-// documented are the fields with a type of Kubernetes, whose reference describes what is in it.
-// Their descriptions were a sixth of the largest definition, which has to fit into the annotation
+// documented are the fields with a type of Kubernetes, whose reference describes the fields below.
+// Their descriptions were a sixth of the largest definition, which must fit into the annotation
 // that a client-side apply writes (TestDefinitionsFitClientSideApply).
 var documented = []string{"env", "resources", "tolerations"}
 

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// group is a block of constants: its comment, and what they stand for.
+// group is a block of constants with its comment.
 type group struct {
 	heading, intro string
 	reasons        []reason
 }
 
-// reason is a constant, by the parts of its comment.
+// reason is a constant, split into the parts of its comment.
 type reason struct {
 	name, meaning, fix, on string
 }
@@ -58,7 +58,7 @@ func reasonOf(spec *ast.ValueSpec) reason {
 	return reason{valueOf(spec), capitalized(meaning), capitalized(fix), strings.TrimSuffix(flowing(on), ".")}
 }
 
-// valueOf is the string that a constant stands for; empty: it is no literal.
+// valueOf is the string value of a constant; empty if it is not a literal.
 func valueOf(spec *ast.ValueSpec) string {
 	if len(spec.Values) == 1 {
 		if literal, is := spec.Values[0].(*ast.BasicLit); is {
@@ -74,7 +74,7 @@ func flowing(comment string) string {
 	return strings.Join(strings.Fields(comment), " ")
 }
 
-// plainWord is a word of English, rather than a name.
+// plainWord matches an English word, as opposed to a name.
 var plainWord = regexp.MustCompile(`^[a-z]+[.,:]?( |$)`)
 
 // capitalized begins with a capital, unless it begins with a name.

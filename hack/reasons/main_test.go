@@ -21,7 +21,7 @@ import (
 
 const root = "../.."
 
-// The page is what the comments are.
+// The page matches the comments.
 func TestReasonReference(t *testing.T) {
 	want, err := reference(root)
 	expect.NoError(t, err)
@@ -32,7 +32,7 @@ func TestReasonReference(t *testing.T) {
 	}
 }
 
-// A person who looks a reason up finds what it means and where it is.
+// The page has the meaning and the objects of each reason.
 func TestReasonsAreDocumented(t *testing.T) {
 	all := allReasons(t)
 	if len(all) < 100 {
@@ -67,7 +67,7 @@ func allReasons(t *testing.T) []reason {
 	return all
 }
 
-// The reasons of events are those that the reference has.
+// The reference has all reasons of events.
 func TestEventsAreDocumented(t *testing.T) {
 	all, found := allReasons(t), eventReasons(t)
 	if len(found) < 15 {
@@ -80,7 +80,7 @@ func TestEventsAreDocumented(t *testing.T) {
 	}
 }
 
-// eventReasons are the literal reasons of events in controllers, with their places.
+// eventReasons returns the literal reasons of events in controllers, with their positions.
 func eventReasons(t *testing.T) map[string]token.Position {
 	t.Helper()
 	found, files := map[string]token.Position{}, token.NewFileSet()
@@ -119,7 +119,7 @@ func addEventReason(found map[string]token.Position, files *token.FileSet, call 
 	}
 }
 
-// The parts of a comment become a row; fields and paths are found in it.
+// The parts of a comment become a row, with fields and paths marked up.
 func TestCommentsBecomeText(t *testing.T) {
 	for comment, want := range map[string]string{
 		"raise deadlines.environment.":          "Raise `deadlines.environment`.",

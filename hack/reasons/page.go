@@ -55,7 +55,7 @@ func writeTable(page *strings.Builder, root string, reasons []reason) {
 
 var (
 	pagePath = regexp.MustCompile(`\b((?:docs|k6)/[a-zA-Z-]+\.md)(#[a-z0-9-]+)?`)
-	// fieldName is a field of the API, or a path to it; code and links are matched to be left alone.
+	// fieldName matches a field of the API, or its path; and code and links, which stay unchanged.
 	fieldName = regexp.MustCompile("`[^`]*`|\\[[^]]*\\]\\([^)]*\\)|\\b[a-z]+(?:[A-Z][A-Za-z]*)+\\b|\\b[a-z]+(?:\\.[a-zA-Z]+)+\\b")
 )
 
@@ -81,7 +81,7 @@ var (
 	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// title is the heading that a path leads to, or the path: a test of links reports it.
+// title is the heading that a path links to, or else the path, which a test of links reports.
 func title(root, path string) string {
 	page, anchor, _ := strings.Cut(path, "#")
 	text, err := os.ReadFile(filepath.Join(root, page))

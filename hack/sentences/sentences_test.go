@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sentences_test holds a rule of the code: messages, warnings and errors are for people,
-// and nothing decides by their wording. Reasons, codes and fields are for programs.
+// Package sentences_test checks a rule of the code: messages, warnings and errors are for people,
+// and no code depends on their wording. Reasons, codes and fields are for programs.
 package sentences_test
 
 import (
@@ -21,7 +21,7 @@ import (
 
 const root = "../.."
 
-// exceptions are the files that read sentences, each with the cause.
+// exceptions are the files that read sentences, each with the reason.
 var exceptions = map[string]string{
 	"cmd/perflab/refusal.go":                        "the schema's validation reports the expected type and form only in the message",
 	"internal/runs/earlier/earlier.go":              "earlier versions of PerfLab wrote facts only into sentences",
@@ -39,7 +39,7 @@ var exceptions = map[string]string{
 	"controllers/component/brokers.go":              "the API server names the account only in the message",
 }
 
-// The rule holds in all code that the programs are made of.
+// The rule holds in all code of the programs.
 func TestSentencesAreNotRead(t *testing.T) {
 	read := map[string]bool{}
 	for _, found := range inTree(t, "internal", "controllers", "cmd") {
@@ -57,7 +57,7 @@ func TestSentencesAreNotRead(t *testing.T) {
 	}
 }
 
-// What reads a sentence is found, and what only carries or compares sentences is not.
+// Code that reads a sentence is found; code that only passes on or compares sentences is not.
 func TestReadingIsFound(t *testing.T) {
 	for statement, want := range map[string]bool{
 		`_ = strings.HasPrefix(condition.Message, "x")`:                                                          true,
@@ -172,12 +172,12 @@ func inFile(files *token.FileSet, file *ast.File, constants map[string]bool) []r
 // searcher recognizes sentences by their names: types would need every dependency.
 type searcher struct {
 	constants map[string]bool
-	// elements are the variables that hold elements of lists of sentences, with where they do.
+	// elements are the variables that hold elements of lists of sentences, with their scopes.
 	elements map[string][]ast.Node
 }
 
-// noteElements notes the variable of a loop over sentences, and the parameter of a function that is
-// called for each.
+// noteElements records the variable of a loop over sentences, and the parameter of a function that
+// is called for each.
 func (s *searcher) noteElements(node ast.Node) {
 	switch node := node.(type) {
 	case *ast.RangeStmt:
@@ -204,7 +204,7 @@ var (
 	// readers of package strings, and of package regexp, read their first argument.
 	readers = regexp.MustCompile(`^(HasPrefix|HasSuffix|Contains|ContainsAny|Cut|CutPrefix|CutSuffix|TrimPrefix|TrimSuffix|Index|LastIndex|EqualFold|Split|SplitN|SplitSeq|Replace|ReplaceAll)$`)
 	forms   = regexp.MustCompile(`^(MatchString|FindString\w*|FindAllString\w*|ReplaceAllString\w*)$`)
-	// punctuation is no wording.
+	// punctuation matches text without words.
 	punctuation = regexp.MustCompile(`^"[^A-Za-z]*"$`)
 )
 
@@ -252,7 +252,7 @@ func isPackage(called *ast.SelectorExpr, name string) bool {
 	return is && of.Name == name
 }
 
-// read describes what reads a sentence; empty: nothing does.
+// read describes how a node reads a sentence; empty if it does not.
 func (s *searcher) read(node ast.Node) string {
 	switch node := node.(type) {
 	case *ast.CallExpr:

@@ -158,7 +158,7 @@ func TestKindCluster(t *testing.T) {
 	p.inOrder(p.takeCalls(), "kind delete cluster --name stand-in --kubeconfig "+kubeconfig)
 }
 
-// A cluster that ever worked has results: it is not deleted because it can't be started now.
+// A cluster that has worked has results: it is not deleted if it can't be started.
 func TestUpKeepsAClusterThatCannotStart(t *testing.T) {
 	p := newSandbox(t)
 	p.must("hack/cluster/cluster.sh", "up")
@@ -173,7 +173,7 @@ func TestUpKeepsAClusterThatCannotStart(t *testing.T) {
 	p.never(p.takeCalls(), "kind delete", "kind create")
 }
 
-// What an interrupted attempt left never worked.
+// The leftovers of an interrupted attempt never worked.
 func TestUpReplacesAClusterThatNeverWorked(t *testing.T) {
 	p := newSandbox(t)
 	p.write(filepath.Join(p.standin, "node"), "")

@@ -66,7 +66,7 @@ func sortArguments(t *testing.T, programs ...*unstructured.Unstructured) {
 	}
 }
 
-// bare is the object without what only one of the two adds.
+// bare is the object without the parts that only one of the two adds.
 func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
 	stripped := object.DeepCopy()
 	stripped.SetLabels(nil)
@@ -397,8 +397,8 @@ func TestEverythingCanBeLeftOut(t *testing.T) {
 // operatorValues are the values that install a third-party operator, with its chart.
 var operatorValues = map[string]string{"strimzi": "strimzi-kafka-operator", "cloudNativePG": "cloudnative-pg", "k6": "k6-operator"}
 
-// Without helm dependency update, the chart installs, and does not ignore that an operator is
-// wanted. Helm requires the dependencies of the installed chart alone.
+// Without helm dependency update, the chart installs, and fails if an operator is enabled. Helm
+// requires the dependencies of the installed chart alone.
 func TestChartInstallsWithoutDownloads(t *testing.T) {
 	loaded := loadChart(t)
 	expect.NoError(t, action.CheckDependencies(loaded, loaded.Metadata.Dependencies), "dependencies that Helm requires")

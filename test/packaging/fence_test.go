@@ -62,8 +62,8 @@ func withMeta(t *testing.T, text, metadata, namespace, name string) *unstructure
 	return object(t, strings.Replace(text, "META", metadata, 1), namespace, name, false)
 }
 
-// With a stolen token of the operator, nobody can write what no experiment controls, neither
-// with the operator's role nor with every right.
+// A stolen token of the operator can't write objects that no experiment controls, neither with the
+// operator's role nor with every right.
 func TestOperatorIsFenced(t *testing.T) {
 	admin := administrator(t)
 	install(t, home, loadChart(t), values{"webhook": values{"enabled": false}, "resultsPolicy": values{"enabled": false}, "fence": values{"namespaceLabel": "perflab.dev/enabled"}})

@@ -70,7 +70,7 @@ func transaction(text string) string {
 	return metric.Name("cico", of, statistics[words[1]])
 }
 
-// module is "mod-inventory" of "mod-inventory-b CPU avg"; okapi-b is called so here.
+// module is "mod-inventory" of "mod-inventory-b CPU avg"; okapi-b keeps its name.
 func module(text string) string {
 	name := strings.Fields(strings.TrimPrefix(text, "(label lost) probably "))[0]
 	if name == "okapi-b" {

@@ -47,9 +47,9 @@ provider_require() {
   provider_running || die "cluster \"$CLUSTER\" is not running: create or repair it with make cluster-up"
 }
 
-# provider_image_identity REF prints the digest of an image's configuration in the cluster, with
-# which archives identify it too, or nothing. The name sha256:... that the kubelet's interface
-# adds to an image is no help: containerd 1.6 does not add it again to a later image of a name.
+# provider_image_identity REF prints the digest of an image's configuration in the cluster,
+# which also identifies it in archives, or nothing. The name sha256:... that the kubelet adds to
+# an image is not reliable: containerd 1.6 does not add it again to a later image of a name.
 provider_image_identity() {
   local digest
   digest=$(provider_ctr images ls "name==$1" 2>/dev/null | awk 'NR > 1 { print $3; exit }')

@@ -20,7 +20,7 @@ import (
 	k6v1alpha1 "perflab.dev/perflab/test/emulators/k6operator/api/v1alpha1"
 )
 
-// Cluster reads what is not in an object: a Pod's log and whether a runner answers.
+// Cluster reads data that is in no object: a Pod's log and whether a runner answers.
 type Cluster interface {
 	// Log returns the whole log of a container.
 	Log(ctx context.Context, namespace, pod, container string) ([]byte, error)

@@ -34,7 +34,7 @@ const (
 // does nothing until its condition is met, and then writes the next stage.
 type TestRunReconciler struct {
 	client.Client
-	// Cluster reads what no object has.
+	// Cluster reads data that is in no object.
 	Cluster Cluster
 	// PollInterval is the polling interval for running runners; the real operator takes
 	// 15 s.

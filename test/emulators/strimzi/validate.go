@@ -16,8 +16,8 @@ type invalidSpec struct {
 	Message string
 }
 
-// timedOut is what was not ready within the operation timeout, and the conditions of
-// type Warning in addition.
+// timedOut is the component that was not ready within the operation timeout, and the additional
+// conditions of type Warning.
 type timedOut struct {
 	invalidSpec
 

@@ -31,8 +31,8 @@ type recorded struct {
 	} `json:"lists"`
 }
 
-// CheckFacts compares the objects of a namespace with a file's recording of the real
-// operator. In the file, NAMESPACE stands for the namespace.
+// CheckFacts compares the objects of a namespace with a file's recording of the real operator. In
+// the file, NAMESPACE is a placeholder for the namespace.
 func CheckFacts(t *testing.T, c client.Client, namespace, file, when string) {
 	t.Helper()
 	seen := readRecorded(t, namespace, file, when)
@@ -103,8 +103,8 @@ func ofAPIServer(object unstructured.Unstructured) bool {
 	return object.GetKind() == "Event" && object.Object["reportingComponent"] == "ipallocator-repair-controller"
 }
 
-// Differences lists the differences between got and want. Fields that are not in want can
-// have any value; null stands for an absent field.
+// Differences lists the differences between got and want. Fields that are not in want can have any
+// value; null means an absent field.
 func Differences(path string, want, got any) []string {
 	switch wanted := want.(type) {
 	case map[string]any:

@@ -32,7 +32,7 @@ api_server_up() {
     --proxy-client-cert-file="$PKI/front-proxy.crt" --proxy-client-key-file="$PKI/front-proxy.key" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --allow-privileged=true
 
-  # The way from the host: its loopback, a socket that both sides see, the sandbox.
+  # The path from the host: its loopback, a socket for both sides, the sandbox.
   daemon api-inside "" /usr/bin/socat "UNIX-LISTEN:$RUN/api.sock,fork,unlink-early,mode=600" "TCP:$NODE_ADDRESS:6443"
   daemon_on_host_network api-outside "" /usr/bin/socat \
     "TCP-LISTEN:$(<"$STATE/port"),bind=127.0.0.1,fork,reuseaddr" "UNIX-CONNECT:$RUN/api.sock"

@@ -80,7 +80,7 @@ type Listener struct {
 	TLS  bool   `json:"tls"`
 }
 
-// KafkaStatus is what Strimzi reports of a cluster.
+// KafkaStatus is the status that Strimzi reports of a cluster.
 type KafkaStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 	// ObservedGeneration is present in the first status, where it is 0.

@@ -67,7 +67,7 @@ type StorageVolume struct {
 	KraftMetadata string `json:"kraftMetadata,omitempty"`
 }
 
-// KafkaNodePoolStatus is what Strimzi reports of a pool. It does not show readiness.
+// KafkaNodePoolStatus is the status that Strimzi reports of a pool. It does not show readiness.
 type KafkaNodePoolStatus struct {
 	Conditions         []Condition `json:"conditions,omitempty"`
 	ObservedGeneration int64       `json:"observedGeneration,omitempty"`

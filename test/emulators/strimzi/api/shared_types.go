@@ -72,13 +72,13 @@ type ObjectMetadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// ContainerTemplate is what a user can add to a container.
+// ContainerTemplate has the settings that a user can add to a container.
 type ContainerTemplate struct {
 	Env             []corev1.EnvVar         `json:"env,omitempty"`
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 }
 
-// PodTemplate is what a user can add to a Pod.
+// PodTemplate has the settings that a user can add to a Pod.
 type PodTemplate struct {
 	Metadata                      ObjectMetadata                    `json:"metadata,omitempty"`
 	Affinity                      *corev1.Affinity                  `json:"affinity,omitempty"`

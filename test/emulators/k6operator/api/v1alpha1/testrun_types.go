@@ -30,9 +30,9 @@ type TestRunList struct {
 	Items           []TestRun `json:"items"`
 }
 
-// TestRunSpec is the wish. It is read while the run starts and never again.
+// TestRunSpec is the desired state. It is read only while the run starts.
 type TestRunSpec struct {
-	// script says where the k6 script is. The first of volumeClaim, configMap and localFile counts.
+	// script is the location of the k6 script: the first of volumeClaim, configMap and localFile.
 	Script Script `json:"script"`
 
 	// parallelism is the number of runner Pods.
@@ -72,7 +72,7 @@ type TestRunSpec struct {
 	Cleanup Cleanup `json:"cleanup,omitempty"`
 }
 
-// Cleanup says what happens to a TestRun that has ended.
+// Cleanup defines what happens to a TestRun that has ended.
 //
 // +kubebuilder:validation:Enum=post
 type Cleanup string
@@ -80,7 +80,7 @@ type Cleanup string
 // CleanupPost deletes the TestRun, and with it everything it owns.
 const CleanupPost Cleanup = "post"
 
-// Script is the place of a k6 script.
+// Script is the location of a k6 script.
 type Script struct {
 	VolumeClaim VolumeClaimScript `json:"volumeClaim,omitempty"`
 	ConfigMap   ConfigMapScript   `json:"configMap,omitempty"`
@@ -101,7 +101,7 @@ type ConfigMapScript struct {
 	File string `json:"file,omitempty"`
 }
 
-// Pod is what a user may say about one of the three Pods.
+// Pod has the settings that a user can make for one of the three Pods.
 type Pod struct {
 	// disabled leaves the Pod out; only the initializer obeys.
 	// +optional
@@ -151,7 +151,7 @@ type InitContainer struct {
 	RestartPolicy *corev1.ContainerRestartPolicy `json:"restartPolicy,omitempty"`
 }
 
-// Stage is how far a TestRun has come. It never goes back.
+// Stage is the progress of a TestRun. It never goes back.
 //
 // +kubebuilder:validation:Enum=initialization;initialized;created;started;stopped;finished;error
 type Stage string
@@ -168,7 +168,7 @@ const (
 	StageError          Stage = "error"
 )
 
-// TestRunStatus is what k6-operator reports. There is no observedGeneration.
+// TestRunStatus is the state that k6-operator reports. There is no observedGeneration.
 type TestRunStatus struct {
 	// +listType=map
 	// +listMapKey=type
