@@ -145,7 +145,7 @@ func (o *options) run(checks []check, out io.Writer) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	r := &runner{ctx: ctx, out: out, logs: filepath.Join(o.directory(), "logs"), records: records, started: time.Now()}
+	r := &runner{ctx: ctx, out: out, logs: filepath.Join(o.directory(), "logs"), records: records, started: time.Now(), limit: longest}
 	if err := os.MkdirAll(r.logs, 0o755); err != nil {
 		return err
 	}

@@ -18,6 +18,10 @@ import (
 // workers is the number of parallel checks: most wait for API servers a third of the time.
 const workers = 2
 
+// longest is the time limit of a check: one that hangs must not hide the results of others. It
+// allows for empty caches.
+const longest = 45 * time.Minute
+
 // result is the result of a check.
 type result struct {
 	decision
@@ -50,6 +54,8 @@ type runner struct {
 	logs    string
 	records *records
 	started time.Time
+	// limit of a check.
+	limit time.Duration
 
 	mutex   sync.Mutex
 	results []result
@@ -98,14 +104,20 @@ func (r *runner) command(c *check, log string) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck //nolint:errcheck // The command has ended and its output is written.
-	command := exec.CommandContext(r.ctx, "bash", "-euo", "pipefail", "-c", c.Run)
+	ctx, cancel := context.WithTimeout(r.ctx, r.limit)
+	defer cancel()
+	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", c.Run)
 	// A signal to this program ends the check and its child processes.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
 	command.WaitDelay = 30 * time.Second
 	command.Env = append(os.Environ(), "CHECK="+c.Name)
 	command.Stdout, command.Stderr = file, file
-	return command.Run()
+	err = command.Run()
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		_, _ = fmt.Fprintf(file, "ci: the check did not end within %s\n", r.limit)
+	}
+	return err
 }
 
 // end prints a check's log, and records its result.

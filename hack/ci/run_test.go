@@ -14,9 +14,14 @@ import (
 // runChecks runs commands, by name, as checks.
 func runChecks(t *testing.T, checks ...check) (*runner, string, error) {
 	t.Helper()
+	return runChecksWithin(t, time.Minute, checks...)
+}
+
+func runChecksWithin(t *testing.T, limit time.Duration, checks ...check) (*runner, string, error) {
+	t.Helper()
 	var out strings.Builder
 	folder := t.TempDir()
-	r := &runner{ctx: t.Context(), out: &out, logs: folder, started: time.Now(), records: &records{file: filepath.Join(folder, "passed.json"), Passed: map[string]pass{}}}
+	r := &runner{ctx: t.Context(), out: &out, logs: folder, started: time.Now(), limit: limit, records: &records{file: filepath.Join(folder, "passed.json"), Passed: map[string]pass{}}}
 	var decisions []decision
 	for i := range checks {
 		decisions = append(decisions, decision{&checks[i], true, "selected by name"})
@@ -62,6 +67,19 @@ func TestCommandsStopAtTheirFirstError(t *testing.T) {
 		if _, _, err := runChecks(t, check{Name: "one", Run: command}); err == nil {
 			t.Errorf("%q passed", command)
 		}
+	}
+}
+
+// A check that hangs is ended with its child processes, and the next one runs.
+func TestChecksHaveTimeLimit(t *testing.T) {
+	began := time.Now()
+	_, out, err := runChecksWithin(t, 300*time.Millisecond, check{Name: "hangs", Run: "sleep 60 | cat", Alone: true}, check{Name: "next", Run: "echo fine"})
+	if err == nil {
+		t.Error("a check that hangs is no error")
+	}
+	expect.Contains(t, out, []string{"the check did not end within 300ms", "FAILED       hangs", "checks: 1 passed, 1 failed"}, "the output")
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 
