@@ -197,11 +197,11 @@ func TestWritesUseAccountRights(t *testing.T) {
 		stage func(*lab)
 		edits []func(*v1alpha1.PerfExperiment)
 	}{
-		"built":    {func(l *lab) { l.create(script()) }, []func(*v1alpha1.PerfExperiment){writesAll}},
-		"borrowed": {func(l *lab) { l.install(inventory, byHelm) }, []func(*v1alpha1.PerfExperiment){borrowing("Deployment", placed()), oneArm}},
-		"external": {func(l *lab) { l.create(mskSecrets()...) }, []func(*v1alpha1.PerfExperiment){oneArm, msk}},
+		"built":         {func(l *lab) { l.create(script()) }, []func(*v1alpha1.PerfExperiment){writesAll}},
+		"borrowed":      {func(l *lab) { l.install(inventory, byHelm) }, []func(*v1alpha1.PerfExperiment){borrowing("Deployment", placed()), oneArm}},
+		"external":      {func(l *lab) { l.create(mskSecrets()...) }, []func(*v1alpha1.PerfExperiment){oneArm, msk}},
 		"in Kueue's queue, pruned": {func(*lab) {}, []func(*v1alpha1.PerfExperiment){oneArm, inKueueQueue, func(e *v1alpha1.PerfExperiment) {
-			e.Spec.History = &v1alpha1.History{RawResults: &metav1.Duration{}}
+			e.Spec.Retention = &v1alpha1.Retention{RawResults: &metav1.Duration{}}
 		}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -226,7 +226,7 @@ func TestUnavailableSinkIsRetried(t *testing.T) {
 	events, _ := withSinks(l)
 	events.Fail(http.StatusServiceUnavailable)
 	l.settled()
-	if reported := l.announced("small"); reported.Status != metav1.ConditionFalse || reported.Reason != v1alpha1.ReasonSinkAway || !strings.Contains(reported.Message, `sink "ci": it does not answer but with 503 Service Unavailable; retrying until `) {
+	if reported := l.announced("small"); reported.Status != metav1.ConditionFalse || reported.Reason != v1alpha1.ReasonSinkUnavailable || !strings.Contains(reported.Message, `sink "ci": it does not answer but with 503 Service Unavailable; retrying until `) {
 		t.Errorf("%+v", reported)
 	}
 	if l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete {

@@ -157,7 +157,7 @@ func TestRunWaitsForArchive(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"away":        {func(s *attic) { s.broken = syscall.ECONNREFUSED }, v1alpha1.ReasonArchiveAway, "it refuses the connection"},
+		"away":        {func(s *attic) { s.broken = syscall.ECONNREFUSED }, v1alpha1.ReasonArchiveUnavailable, "it refuses the connection"},
 		"forbidden":   {func(s *attic) { s.broken = syscall.EACCES }, v1alpha1.ReasonArchiveForbidden, "may not be written"},
 		"full":        {func(s *attic) { s.full = 1 }, v1alpha1.ReasonArchiveFull, "no space left"},
 		"other bytes": {func(s *attic) { s.others = true }, v1alpha1.ReasonArchiveMismatch, ""},
@@ -261,7 +261,7 @@ func TestStalledExperimentIsArchived(t *testing.T) {
 // existed are archived, too.
 func TestNothingIsPrunedBeforeArchiving(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(withHistory(v1alpha1.History{RawResults: hours(24)}))
+	l.settled(withHistory(v1alpha1.Retention{RawResults: hours(24)}))
 	kept := withArchive(l)
 	kept.broken = errors.New("somewhere else")
 	l.ask(func(e *v1alpha1.PerfExperiment) {
@@ -269,7 +269,7 @@ func TestNothingIsPrunedBeforeArchiving(t *testing.T) {
 	})
 	l.now = l.experiment("small").Status.CompletionTime.Add(hours(25).Duration)
 	l.settle()
-	if reported := l.archivedCondition(l.experiment("small").Status.Conditions); reported.Reason != v1alpha1.ReasonArchiveAway || len(l.rawResults()) == 0 {
+	if reported := l.archivedCondition(l.experiment("small").Status.Conditions); reported.Reason != v1alpha1.ReasonArchiveUnavailable || len(l.rawResults()) == 0 {
 		t.Errorf("archive condition: %+v; %d raw results are left", reported, len(l.rawResults()))
 	}
 	kept.broken = nil

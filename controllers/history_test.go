@@ -20,8 +20,8 @@ import (
 )
 
 // withHistory sets the experiment's history.
-func withHistory(history v1alpha1.History) func(*v1alpha1.PerfExperiment) {
-	return func(e *v1alpha1.PerfExperiment) { e.Spec.History = &history }
+func withHistory(history v1alpha1.Retention) func(*v1alpha1.PerfExperiment) {
+	return func(e *v1alpha1.PerfExperiment) { e.Spec.Retention = &history }
 }
 
 func hours(count int) *metav1.Duration {
@@ -53,7 +53,7 @@ func (l *lab) expectIdle(wait time.Duration) {
 // The results stay unchanged when the raw results are deleted.
 func TestRawResultsExpire(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(withHistory(v1alpha1.History{RawResults: hours(24), Runs: hours(48)}))
+	l.settled(withHistory(v1alpha1.Retention{RawResults: hours(24), Runs: hours(48)}))
 	l.until("the end of the environment", func() bool { return l.experiment("small").Status.TornDown != nil })
 	said, report := l.experiment("small").Status, l.configMap("small-report")
 	if len(l.rawResults()) == 0 {
@@ -95,7 +95,7 @@ func TestRawResultsExpire(t *testing.T) {
 
 func TestNewestRawResultsAreKept(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(twoBlocks, withHistory(v1alpha1.History{RawResultsOf: ptr.To[int32](1)}))
+	l.settled(twoBlocks, withHistory(v1alpha1.Retention{RawResultsOf: ptr.To[int32](1)}))
 	l.until("raw results to be deleted", func() bool { return l.experiment("small").Status.History != nil })
 	newest := l.run().Name
 	left := l.rawResults()
@@ -134,17 +134,17 @@ func TestOperatorHistoryIsTheDefault(t *testing.T) {
 
 func TestRawResultsLimit(t *testing.T) {
 	for name, want := range map[string]struct {
-		asked *v1alpha1.History
+		asked *v1alpha1.Retention
 		runs  int
 	}{
 		"not specified": {nil, 1},
-		"two":           {&v1alpha1.History{RawResultsOf: ptr.To[int32](2)}, 2},
-		"none":          {&v1alpha1.History{RawResultsOf: ptr.To[int32](0)}, 0},
+		"two":           {&v1alpha1.Retention{RawResultsOf: ptr.To[int32](2)}, 2},
+		"none":          {&v1alpha1.Retention{RawResultsOf: ptr.To[int32](0)}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			l.history.RawResultsOf = ptr.To[int32](1)
-			l.settled(twoBlocks, func(e *v1alpha1.PerfExperiment) { e.Spec.History = want.asked })
+			l.settled(twoBlocks, func(e *v1alpha1.PerfExperiment) { e.Spec.Retention = want.asked })
 			l.until("the end of the environment", func() bool { return l.experiment("small").Status.TornDown != nil })
 			l.settle()
 			runs := map[string]bool{}
@@ -180,19 +180,19 @@ func (l *lab) countRuns(experiment string) int {
 func TestNewestExperimentsKeepRuns(t *testing.T) {
 	for name, want := range map[string]struct {
 		stay           int32
-		small          *v1alpha1.History
+		small          *v1alpha1.Retention
 		ofSmall, later int
 	}{
 		"one":                   {1, nil, 0, 1},
 		"two":                   {2, nil, 1, 1},
 		"none":                  {0, nil, 0, 0},
-		"a duration of its own": {1, &v1alpha1.History{Runs: hours(1000)}, 1, 1},
-		"another field":         {1, &v1alpha1.History{RawResults: hours(1000)}, 0, 1},
+		"a duration of its own": {1, &v1alpha1.Retention{Runs: hours(1000)}, 1, 1},
+		"another field":         {1, &v1alpha1.Retention{RawResults: hours(1000)}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			l.history.RunsOf = ptr.To(want.stay)
-			l.settled(func(e *v1alpha1.PerfExperiment) { e.Spec.History = want.small })
+			l.settled(func(e *v1alpha1.PerfExperiment) { e.Spec.Retention = want.small })
 			l.until("the end of its environment", func() bool { return l.experiment("small").Status.TornDown != nil })
 			said := l.experiment("small").Status
 			l.another()

@@ -255,7 +255,7 @@ func TestBlocksAreAddedUntilTarget(t *testing.T) {
 		"MaxBlocks":      {[]func(*v1alpha1.PerfExperiment){blocks(6), until(1, 8)}, outcomes{spread: 0.05}, 8, 8, v1alpha1.ReasonMaxBlocks},
 		"NoDesign":       {[]func(*v1alpha1.PerfExperiment){noDesign}, outcomes{spread: 0.01}, 6, 8, v1alpha1.ReasonDecided},
 		"VerdictsLater":  {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(20)}, outcomes{spread: 0.04}, 7, 19, v1alpha1.ReasonDecided},
-		"NoVerdictAhead": {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(9)}, outcomes{spread: 0.4}, 6, 8, v1alpha1.ReasonHopeless},
+		"NoVerdictAhead": {[]func(*v1alpha1.PerfExperiment){blocks(6), verdicts(9)}, outcomes{spread: 0.4}, 6, 8, v1alpha1.ReasonFutility},
 		// Runs take an hour: two make a block, and twelve take twelve hours.
 		"Budget": {[]func(*v1alpha1.PerfExperiment){blocks(6), until(1, 20), func(e *v1alpha1.PerfExperiment) {
 			e.Spec.Design.Budget = &metav1.Duration{Duration: 15 * time.Hour}

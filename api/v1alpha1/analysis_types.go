@@ -191,7 +191,7 @@ type Looks struct {
 
 // Stopped is why no further block is planned.
 type Stopped struct {
-	// reason: TargetMet, Decided, Hopeless, MaxBlocks, Budget or
+	// reason: TargetMet, Decided, Futility, MaxBlocks, Budget or
 	// NoPrimaryMetric.
 	// +kubebuilder:validation:MaxLength=512
 	Reason string `json:"reason"`

@@ -170,7 +170,7 @@ const (
 	// (docs/loads.md#a-k6-script).
 	// On: ScriptsAvailable.
 	ReasonScriptChanged = "ScriptChanged"
-	// ReasonOperatorMissing: the CRDs of Strimzi, CloudNativePG or k6-operator are missing.
+	// ReasonOperatorMissing: the CRDs of Strimzi, CloudNativePG, k6-operator or a fault's operator are missing.
 	// Fix: install them with the commands of `perflab doctor` (they need the internet). PerfLab
 	// notices within 10 s.
 	// On: KafkaReady, PostgresReady, LoadsComplete.
@@ -399,10 +399,10 @@ const (
 	// ReasonArchived: the archive has the record.
 	// On: Archived.
 	ReasonArchived = "Archived"
-	// ReasonArchiveAway: the store does not answer, or answers with a server error.
+	// ReasonArchiveUnavailable: the store does not answer, or answers with a server error.
 	// Fix: check the store and the operator's NetworkPolicy.
 	// On: Archived.
-	ReasonArchiveAway = "ArchiveAway"
+	ReasonArchiveUnavailable = "ArchiveUnavailable"
 	// ReasonArchiveForbidden: the store refuses the login or the write.
 	// Fix: check the permissions of the identity, or archive.credentialsSecret.
 	// On: Archived.
@@ -430,12 +430,12 @@ const (
 	// ReasonAnnounced: every server has received them.
 	// On: Announced.
 	ReasonAnnounced = "Announced"
-	// ReasonSinkAway: a server does not answer, or answers with a server error. The operator
+	// ReasonSinkUnavailable: a server does not answer, or answers with a server error. The operator
 	// retries for a day.
 	// Fix: check the server in the message (by its name in `announce`), NetworkPolicy, proxy, and
 	// `ca.crt`.
 	// On: Announced.
-	ReasonSinkAway = "SinkAway"
+	ReasonSinkUnavailable = "SinkUnavailable"
 	// ReasonSinkRefuses: a server refuses the announcement or redirects it. The operator retries
 	// for a day.
 	// Fix: 401, 403: check its Secret. 404, redirect: check its URL.
@@ -529,10 +529,10 @@ const (
 	// ReasonDecided: every primary metric has a verdict in every arm (design.target.verdicts).
 	// On: status.analysis.stopped.
 	ReasonDecided = "Decided"
-	// ReasonHopeless: the remaining blocks are unlikely to change the verdict in the message.
+	// ReasonFutility: the remaining blocks are unlikely to change the verdict in the message.
 	// Fix: a larger margin, fewer primary metrics or more blocks need a new experiment.
 	// On: status.analysis.stopped.
-	ReasonHopeless = "Hopeless"
+	ReasonFutility = "Futility"
 	// ReasonMaxBlocks: maxBlocks are done, and intervals are too wide or verdicts are missing.
 	// Fix: raise maxBlocks, unless `verdicts` is set.
 	// On: status.analysis.stopped.

@@ -368,3 +368,13 @@ func (k KillFault) String() string {
 	}
 	return "kills " + pods + " of " + subject
 }
+
+// RetentionOrDefault is how long the results of runs stay, by either name of the field.
+func (s *PerfExperimentSpec) RetentionOrDefault() Retention {
+	for _, declared := range []*Retention{s.Retention, s.History} {
+		if declared != nil {
+			return *declared
+		}
+	}
+	return Retention{}
+}

@@ -44,12 +44,13 @@ type PerfExperimentList struct {
 }
 
 // PerfExperimentSpec is what to compare and how. Once the first run has been
-// planned, only suspend, cleanup, history, lane, notes and more blocks may change.
+// planned, only suspend, cleanup, retention, lane, notes and more blocks may change.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.system) != has(self.systemRef)",message="an experiment needs exactly one of system (written here) and systemRef (the name of a PerfSystem)"
 // +kubebuilder:validation:XValidation:rule="has(self.arms) != has(self.matrix)",message="an experiment needs exactly one of arms (a list of configurations) and matrix (factors with levels)"
 // +kubebuilder:validation:XValidation:rule="!has(self.arms) || self.arms.filter(a, has(a.baseline) && a.baseline).size() == 1",message="exactly one arm must have baseline: true: the other arms are compared to it"
 // +kubebuilder:validation:XValidation:rule="(self.reset == 'RestoreData') == has(self.restore)",message="restore requires reset: RestoreData, and reset: RestoreData requires restore: add the missing one"
+// +kubebuilder:validation:XValidation:rule="!has(self.history) || !has(self.retention)",message="history is the earlier name of retention: remove history"
 type PerfExperimentSpec struct {
 	// question that the experiment answers, in a sentence: "Do two partitions
 	// make imports faster?". It is the report's title. Default: derived from
@@ -161,11 +162,15 @@ type PerfExperimentSpec struct {
 	// +kubebuilder:default={}
 	Cleanup Cleanup `json:"cleanup,omitempty"`
 
-	// history sets how long the results of runs stay in the cluster. Absent: the
+	// retention sets how long the results of runs stay in the cluster. Absent: the
 	// operator's setting, which by default keeps everything until the experiment
 	// is deleted.
 	// +optional
-	History *History `json:"history,omitempty"`
+	Retention *Retention `json:"retention,omitempty"`
+
+	// history is the earlier name of retention. Deprecated: write retention.
+	// +optional
+	History *Retention `json:"history,omitempty"`
 
 	// notes are additions by users to the report: texts with pictures in its
 	// sections, and marks in time on its charts. They may change at any time,
@@ -579,10 +584,10 @@ const (
 	ExperimentDeleting ExperimentPhase = "Deleting"
 )
 
-// History is how long the results of runs stay in the cluster. Nothing is deleted
+// Retention is how long the results of runs stay in the cluster. Nothing is deleted
 // before the experiment is complete, its report is stored and its environment is
 // deleted or retained. Status and report always stay.
-type History struct {
+type Retention struct {
 	// rawResults is how long raw results stay after completion: the histograms
 	// and time series of runs, in ConfigMaps, which take most of an experiment's
 	// space. Without them the report can't be rewritten in full.
@@ -908,7 +913,7 @@ type CurrentRun struct {
 	Message string `json:"message,omitempty"`
 }
 
-// HistoryStatus records which results of runs were deleted, as spec.history or the
+// HistoryStatus records which results of runs were deleted, as spec.retention or the
 // operator's setting requires.
 type HistoryStatus struct {
 	// rawResultsOf is the number of newest runs whose raw results were kept.

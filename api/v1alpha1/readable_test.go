@@ -22,6 +22,7 @@ func TestRulesRefuseOverflowingDurations(t *testing.T) {
 		"spec.deadlines.load":                                {inRuns, inExperiments},
 		"spec.history.rawResults":                            {inExperiments},
 		"spec.history.runs":                                  {inExperiments},
+		"spec.retention.runs":                                {inExperiments},
 		"spec.scenario.loads.0.duration":                     {inRuns},
 		"spec.scenario.loads.0.checkInCheckOut.thinkTime":    {inRuns},
 		"spec.scenarios.0.loads.0.duration":                  {inExperiments},

@@ -82,7 +82,7 @@ type options struct {
 	accountRole          string
 	lanes                lanes
 	longestTurn          time.Duration
-	history              retention.Policy
+	retention            retention.Policy
 	archive              string
 	cloudEvents          listed
 	grafana              listed
@@ -170,10 +170,7 @@ func parse() options {
 	flag.BoolVar(&o.actAsAuthor, "act-as-author", false, "write what experiments need with the rights of a ServiceAccount in their namespace (spec.serviceAccountName), which the operator must be allowed to impersonate, instead of its own")
 	flag.StringVar(&o.defaultAccount, "default-service-account", "perflab-author", "with --act-as-author, the ServiceAccount of experiments that name none")
 	flag.StringVar(&o.accountRole, "account-role", "perflab-experiments", "with --act-as-author, the ClusterRole with the rights that these ServiceAccounts need, which messages of conditions suggest to bind")
-	flag.DurationVar(&o.history.RawResults, "history-raw-results", 0, "how long raw results of complete experiments are kept, unless spec.history sets it; 0: until the experiment is deleted")
-	flag.Func("history-raw-results-of", "number of newest runs of a complete experiment whose raw results are kept, unless spec.history sets it; default: all", numberOfRuns(&o.history.RawResultsOf))
-	flag.DurationVar(&o.history.Runs, "history-runs", 0, "how long the runs of complete experiments are kept, unless spec.history sets it; 0: until the experiment is deleted")
-	flag.Func("history-runs-of", "how many runs are kept in a namespace: those of the experiments that were completed last, all or none of each, and always those of the last one; experiments that set it in spec.history are not counted; default: all", numberOfRuns(&o.history.RunsOf))
+	o.addRetentionFlags()
 	flag.StringVar(&o.archive, "archive", os.Getenv("PERFLAB_ARCHIVE"), "URL of the object store that archives records of runs and experiments: s3://BUCKET/PREFIX?region=..., gs://, azblob:// or file:///DIRECTORY; credentials are those of the workload, or of the store's own variables; default: none (env PERFLAB_ARCHIVE)")
 	flag.Var(&o.cloudEvents, "cloudevents", "a receiver of CloudEvents over HTTP that is notified when an experiment is complete or stalled, and where a series of releases changed, as NAME=URL; repeatable")
 	flag.Var(&o.grafana, "grafana", "a Grafana that gets an annotation where a series of releases changed, as NAME=URL; repeatable")
@@ -195,6 +192,18 @@ func parse() options {
 	return o
 }
 
+// addRetentionFlags adds the flags of what is kept, also under their earlier names.
+func (o *options) addRetentionFlags() {
+	flag.DurationVar(&o.retention.RawResults, "retention-raw-results", 0, "how long raw results of complete experiments are kept, unless spec.retention sets it; 0: until the experiment is deleted")
+	flag.Func("retention-raw-results-of", "number of newest runs of a complete experiment whose raw results are kept, unless spec.retention sets it; default: all", numberOfRuns(&o.retention.RawResultsOf))
+	flag.DurationVar(&o.retention.Runs, "retention-runs", 0, "how long the runs of complete experiments are kept, unless spec.retention sets it; 0: until the experiment is deleted")
+	flag.Func("retention-runs-of", "how many runs are kept in a namespace: those of the experiments that were completed last, all or none of each, and always those of the last one; experiments that set it in spec.retention are not counted; default: all", numberOfRuns(&o.retention.RunsOf))
+	flag.DurationVar(&o.retention.RawResults, "history-raw-results", 0, "deprecated: use --retention-raw-results")
+	flag.Func("history-raw-results-of", "deprecated: use --retention-raw-results-of", numberOfRuns(&o.retention.RawResultsOf))
+	flag.DurationVar(&o.retention.Runs, "history-runs", 0, "deprecated: use --retention-runs")
+	flag.Func("history-runs-of", "deprecated: use --retention-runs-of", numberOfRuns(&o.retention.RunsOf))
+}
+
 // numberOfRuns parses a flag with a number of runs.
 func numberOfRuns(into **int32) func(text string) error {
 	return func(text string) error {
@@ -214,8 +223,8 @@ func serve(o options) error {
 	if o.collectorImage == "" {
 		return errors.New("--collector-image (or COLLECTOR_IMAGE) is missing: name the image of the collector")
 	}
-	if o.history.RawResults < 0 || o.history.Runs < 0 {
-		return errors.New("--history-raw-results and --history-runs must not be negative: write how long to keep them, or 0 to keep all")
+	if o.retention.RawResults < 0 || o.retention.Runs < 0 {
+		return errors.New("--retention-raw-results and --retention-runs must not be negative: write how long to keep them, or 0 to keep all")
 	}
 	if o.longestTurn < 0 {
 		return errors.New("--longest-turn must not be negative: write a duration such as 168h, or 0 for no limit")
@@ -347,7 +356,7 @@ func setUp(manager ctrl.Manager, clientset kubernetes.Interface, beyond outside,
 		Watches:        &run.ThirdPartyWatches{Cluster: tools.Cluster, Cache: manager.GetCache(), Pods: pods},
 		StatusThrottle: component.StatusThrottle{Interval: runStatusInterval},
 	}
-	experiments := experiment.New(tools, time.Now, counted, o.history)
+	experiments := experiment.New(tools, time.Now, counted, o.retention)
 	experiments.StatusThrottle = component.StatusThrottle{Interval: experimentStatusInterval}
 	announcements := &announcer.Reconciler{Tools: tools, Now: time.Now}
 	schedules := &schedule.Reconciler{Tools: tools, Now: time.Now}

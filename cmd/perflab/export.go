@@ -100,7 +100,7 @@ func fetch(ctx context.Context, reader client.Reader, namespace, name string) (r
 		return report.Input{}, fmt.Errorf("reading experiment %q: %w", name, err)
 	}
 	if gone := recorded.Experiment.Status.History; gone != nil && gone.Runs != nil {
-		return report.Input{}, fmt.Errorf("%w of experiment %q, on %s, by history.runs; its stored report remains: kubectl get configmap %s --namespace %s -o jsonpath='{.binaryData.report\\.html\\.gz}' | base64 -d | gunzip > report.html",
+		return report.Input{}, fmt.Errorf("%w of experiment %q, on %s, by retention.runs; its stored report remains: kubectl get configmap %s --namespace %s -o jsonpath='{.binaryData.report\\.html\\.gz}' | base64 -d | gunzip > report.html",
 			errRunsDeleted, name, gone.Runs.UTC().Format(time.DateOnly), naming.Report(name), namespace)
 	}
 	own := []client.ListOption{client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelExperiment: name}}

@@ -193,7 +193,7 @@ func (o *historyOptions) addArchived(ctx context.Context, arguments []string) er
 func (o *historyOptions) history() (*releases.History, error) {
 	history, err := releases.NewHistory(o.measured, o.choose)
 	if len(o.deleted) > 0 {
-		o.notes = append(o.notes, fmt.Sprintf("omitted: %s, whose runs were deleted by history.runs", prose.Enumerate(o.deleted)))
+		o.notes = append(o.notes, fmt.Sprintf("omitted: %s, whose runs were deleted by retention.runs", prose.Enumerate(o.deleted)))
 	}
 	if err != nil && len(o.notes) > 0 {
 		return nil, fmt.Errorf("%w; %s", err, strings.Join(o.notes, "; "))

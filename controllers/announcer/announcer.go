@@ -190,10 +190,10 @@ func reportAnnounced(experiment *v1alpha1.PerfExperiment, outcome telling, late 
 		})
 		return false
 	}
-	reason := v1alpha1.ReasonSinkAway
+	reason := v1alpha1.ReasonSinkUnavailable
 	sentences := make([]string, 0, len(outcome.left))
 	for _, one := range outcome.left {
-		if !errors.Is(one.err, sinks.ErrAway) {
+		if !errors.Is(one.err, sinks.ErrUnavailable) {
 			reason = v1alpha1.ReasonSinkRefuses
 		}
 		sentences = append(sentences, fmt.Sprintf("sink %q: %v", one.sink, one.err))

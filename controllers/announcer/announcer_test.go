@@ -25,10 +25,10 @@ func toTell(phase v1alpha1.ExperimentPhase, hour int, status metav1.ConditionSta
 // its start.
 func TestWhoWakesTheAnnouncer(t *testing.T) {
 	const complete, stalled = v1alpha1.ExperimentComplete, v1alpha1.ExperimentStalled
-	imported := toTell(complete, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkAway)
+	imported := toTell(complete, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkUnavailable)
 	imported.Annotations = map[string]string{v1alpha1.AnnotationImported: "lab/other u-1 2026-01-01T00:00:00Z"}
 	fresh := toTell(complete, 1, metav1.ConditionUnknown, v1alpha1.ReasonAnnouncing)
-	away := toTell(complete, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkAway)
+	away := toTell(complete, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkUnavailable)
 	givenUp := toTell(complete, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkGivenUp)
 	told := toTell(complete, 1, metav1.ConditionTrue, v1alpha1.ReasonAnnounced)
 	for name, tc := range map[string]struct {
@@ -46,7 +46,7 @@ func TestWhoWakesTheAnnouncer(t *testing.T) {
 		"its own write, after which it has asked to be woken": {fresh, away, false},
 		"its own write, after which nothing is left":          {away, told, false},
 		"complete again":                                      {told, toTell(complete, 2, metav1.ConditionUnknown, v1alpha1.ReasonAnnouncing), true},
-		"complete after a stall that nobody was told of":      {toTell(stalled, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkAway), fresh, true},
+		"complete after a stall that nobody was told of":      {toTell(stalled, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkUnavailable), fresh, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			woken := news()

@@ -54,7 +54,7 @@ func archiveReason(err error) string {
 		is     error
 		reason string
 	}{
-		{archive.ErrUnavailable, v1alpha1.ReasonArchiveAway},
+		{archive.ErrUnavailable, v1alpha1.ReasonArchiveUnavailable},
 		{archive.ErrForbidden, v1alpha1.ReasonArchiveForbidden},
 		{archive.ErrFull, v1alpha1.ReasonArchiveFull},
 		{archive.ErrMismatch, v1alpha1.ReasonArchiveMismatch},

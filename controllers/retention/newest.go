@@ -48,7 +48,7 @@ func excess(all []v1alpha1.PerfExperiment, stay int32) []types.NamespacedName {
 
 // hasOwnRetention reports whether the experiment sets how long its runs stay.
 func hasOwnRetention(experiment *v1alpha1.PerfExperiment) bool {
-	return experiment.Spec.History != nil && experiment.Spec.History.Runs != nil
+	return experiment.Spec.RetentionOrDefault().Runs != nil
 }
 
 // crowds remember the excess experiments by namespace, until one of its experiments changes:
@@ -124,5 +124,5 @@ func changesExcess(update event.UpdateEvent) bool {
 	before, isBefore := update.ObjectOld.(*v1alpha1.PerfExperiment)
 	after, isAfter := update.ObjectNew.(*v1alpha1.PerfExperiment)
 	return isBefore && isAfter && (before.Status.Settled != after.Status.Settled || IsRetired(before) != IsRetired(after) ||
-		!equality.Semantic.DeepEqual(before.Spec.History, after.Spec.History))
+		!equality.Semantic.DeepEqual(before.Spec.RetentionOrDefault(), after.Spec.RetentionOrDefault()))
 }

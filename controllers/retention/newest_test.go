@@ -43,9 +43,11 @@ func goesOn(e *v1alpha1.PerfExperiment) { e.Status.Settled = "" }
 func isGone(e *v1alpha1.PerfExperiment) {
 	e.Status.History = &v1alpha1.HistoryStatus{Runs: &metav1.Time{}}
 }
-func says1h(e *v1alpha1.PerfExperiment) { e.Spec.History = &v1alpha1.History{Runs: &metav1.Duration{}} }
+func says1h(e *v1alpha1.PerfExperiment) {
+	e.Spec.Retention = &v1alpha1.Retention{Runs: &metav1.Duration{}}
+}
 func saysRaw(e *v1alpha1.PerfExperiment) {
-	e.Spec.History = &v1alpha1.History{RawResults: &metav1.Duration{}}
+	e.Spec.Retention = &v1alpha1.Retention{RawResults: &metav1.Duration{}}
 }
 
 func TestThoseCompletedLastStay(t *testing.T) {
@@ -104,7 +106,7 @@ func TestWhomAnExperimentCrowdsOut(t *testing.T) {
 		{"it says a word", func(e *v1alpha1.PerfExperiment) { e.Status.Progress = "9/9" }, nil, false},
 		{"it settles", func(e *v1alpha1.PerfExperiment) { e.Status.Settled = "abc" }, []string{"dawn"}, true},
 		{"it says how long its runs stay", says1h, nil, false},
-		{"it says so no longer", func(e *v1alpha1.PerfExperiment) { e.Spec.History = nil }, []string{"dawn"}, true},
+		{"it says so no longer", func(e *v1alpha1.PerfExperiment) { e.Spec.Retention = nil }, []string{"dawn"}, true},
 	} {
 		expect.Equal(t, step.woken, woken(step.change), "%s: woken", step.what)
 		expect.Equal(t, step.out, isOut(), "%s: the other is crowded out", step.what)

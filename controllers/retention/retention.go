@@ -77,7 +77,7 @@ func (p *Pruner) keeps(ctx context.Context, s Subject) (kept, error) {
 
 // allotted returns what stays regardless of other experiments.
 func (s Subject) allotted(standard Policy) kept {
-	asked := ptr.Deref(s.Experiment.Spec.History, v1alpha1.History{})
+	asked := s.Experiment.Spec.RetentionOrDefault()
 	age := time.Duration(0)
 	if completed := s.Experiment.Status.CompletionTime; completed != nil {
 		age = s.Now.Sub(completed.Time)

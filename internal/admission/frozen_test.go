@@ -32,7 +32,7 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 // frozen returns changes of every immutable field, with the expected path and message.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
-		return "the experiment has begun, so only suspend, cleanup, history, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
+		return "the experiment has begun, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
 			" back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one"
 	}
 	return map[string]rule{
@@ -70,6 +70,7 @@ func free() map[string]rule {
 		"nothing":     accept(),
 		"suspend":     accept(change{"spec.suspend", "true"}),
 		"clean-up":    accept(change{"spec.cleanup", "{policy: Retain, ttl: 1h}"}),
+		"retention":   accept(change{"spec.retention", "{rawResults: 720h, rawResultsOf: 12, runs: 8760h}"}),
 		"history":     accept(change{"spec.history", "{rawResults: 720h, rawResultsOf: 12, runs: 8760h}"}),
 		"lane":        accept(change{"spec.lane", "{type: Named, name: m5}"}),
 		"more blocks": accept(change{"spec.design.blocks", "7"}),

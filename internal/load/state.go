@@ -193,7 +193,7 @@ func withDeadline(state State, observed Observed, deadlines v1alpha1.Deadlines) 
 	if state.Ended || state.Failure != "" {
 		return state
 	}
-	if state.hopeless(observed) {
+	if state.outlastsDeadline(observed) {
 		state.Stuck = true
 		state.Failure = "it can't start: " + state.Trouble.Message
 		return state

@@ -28,8 +28,8 @@ func (s *State) trouble(observed Observed) {
 	}
 }
 
-// hopeless reports whether the trouble will outlast the deadline.
-func (s *State) hopeless(observed Observed) bool {
+// outlastsDeadline reports whether the trouble will outlast the deadline.
+func (s *State) outlastsDeadline(observed Observed) bool {
 	if s.Trouble == nil {
 		return false
 	}

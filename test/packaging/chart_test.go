@@ -183,12 +183,12 @@ func TestValuesAreChecked(t *testing.T) {
 		"fence.namespaceLabel":   {"fence": values{"namespaceLabel": "' || true"}},
 		"targets.deny":           {"targets": values{"deny": []any{"example.org"}}},
 		"targets.allow":          {"targets": values{"allow": "10.0.0.0/8"}},
-		"history.runs":           {"history": values{"runs": "a week"}},
-		"history.rawResultsOf":   {"history": values{"rawResultsOf": "newest"}},
+		"retention.runs":         {"retention": values{"runs": "a week"}},
+		"retention.rawResultsOf": {"retention": values{"rawResultsOf": "newest"}},
 		"actAsAuthor.default":    {"actAsAuthor": values{"defaultServiceAccount": "Author"}},
 		"needs webhook.enabled":  {"actAsAuthor": values{"enabled": true, "serviceAccounts": []any{"strong"}}, "webhook": values{"enabled": false}},
 		"authorRights: enforce":  {"actAsAuthor": values{"enabled": true, "serviceAccounts": []any{"strong"}}, "webhook": values{"authorRights": "warn"}},
-		"history.runsOf":         {"history": values{"runsOf": -1}},
+		"retention.runsOf":       {"retention": values{"runsOf": -1}},
 		"archive.url":            {"archive": values{"url": "ftp://archive"}},
 		"announce.grafana.0.url": {"announce": values{"grafana": []any{values{"name": "board", "url": "grafana"}}}},
 		"archive.namespaces":     {"archive": values{"namespaces": values{"team-a": values{"url": "ftp://archive"}}}},
@@ -305,12 +305,13 @@ func TestTargetFlags(t *testing.T) {
 	}
 }
 
-func TestHistoryFlags(t *testing.T) {
-	for _, given := range []values{{}, {"history": values{"rawResults": "720h", "rawResultsOf": 0, "runs": "8760h", "runsOf": 2000}}} {
+func TestRetentionFlags(t *testing.T) {
+	set := values{"rawResults": "720h", "rawResultsOf": 0, "runs": "8760h", "runsOf": 2000}
+	for _, given := range []values{{}, {"retention": set}, {"history": set}} {
 		rendered := mustRender(t, home, given)
 		written, err := rendered.get(t, "Deployment", home, "perflab-operator").MarshalJSON()
 		expect.NoError(t, err)
-		for _, flag := range []string{`"--history-raw-results=720h"`, `"--history-raw-results-of=0"`, `"--history-runs=8760h"`, `"--history-runs-of=2000"`} {
+		for _, flag := range []string{`"--retention-raw-results=720h"`, `"--retention-raw-results-of=0"`, `"--retention-runs=8760h"`, `"--retention-runs-of=2000"`} {
 			if contains(written, flag) != (len(given) > 0) {
 				t.Errorf("%v: %s", given, written)
 			}

@@ -139,14 +139,14 @@ func TestPodValues(t *testing.T) {
 
 // Earlier names of values work, and the notes name the new ones.
 func TestDeprecatedValues(t *testing.T) {
-	made, err := renderRelease(t, loadChart(t), home, values{"replicas": 0, "imagePullPolicy": "Always", "images": values{"k6": "example.org/k6:1"}})
+	made, err := renderRelease(t, loadChart(t), home, values{"replicas": 0, "imagePullPolicy": "Always", "history": values{"runs": "8760h"}, "images": values{"k6": "example.org/k6:1"}})
 	expect.NoError(t, err)
 	rendered := decode(t, made.Manifest)
 	pod := operatorPod(t, rendered)
 	expect.Equal(t, ptr.To[int32](0), typed[appsv1.Deployment](t, rendered, "Deployment", home, "perflab-operator").Spec.Replicas, "replicas")
 	expect.Equal(t, corev1.PullAlways, pod.Containers[0].ImagePullPolicy, "pull policy")
 	expect.Equal(t, "example.org/k6:1", imagesOf(pod)["k6"], "image")
-	for _, want := range []string{"replicas: use replicaCount", "imagePullPolicy: use images.operator.pullPolicy", "images.k6 as text: use images.k6.repository"} {
+	for _, want := range []string{"replicas: use replicaCount", "imagePullPolicy: use images.operator.pullPolicy", "history: use retention", "images.k6 as text: use images.k6.repository"} {
 		if !strings.Contains(made.Info.Notes, want) {
 			t.Errorf("the notes lack %q: %s", want, made.Info.Notes)
 		}

@@ -53,8 +53,8 @@ func Extend(design v1alpha1.Design, progress Progress) Extent {
 		planned.stop(seen.met, fmt.Sprintf("after %s %s", blocks, seen.state))
 	case planned.Blocks >= target.MaxBlocks:
 		planned.stop(v1alpha1.ReasonMaxBlocks, fmt.Sprintf("the %s of maxBlocks %s done, and %s", blocks, prose.Verb(planned.Blocks, "is", "are"), seen.state))
-	case seen.hopeless != "":
-		planned.stop(v1alpha1.ReasonHopeless, fmt.Sprintf("after %s %s, and %s", blocks, seen.state, seen.hopeless))
+	case seen.futility != "":
+		planned.stop(v1alpha1.ReasonFutility, fmt.Sprintf("after %s %s, and %s", blocks, seen.state, seen.futility))
 	case overBudget(design.BudgetOrNone(), progress):
 		planned.stop(v1alpha1.ReasonBudget, fmt.Sprintf("%s took %s, and the budget of %s has no room for another; %s",
 			blocks, progress.Elapsed.Round(time.Second), design.BudgetOrNone(), seen.state))
@@ -73,8 +73,8 @@ type goal struct {
 	met string
 	// state describes the progress.
 	state string
-	// hopeless describes why more blocks would hardly help; empty if they may.
-	hopeless string
+	// futility describes why more blocks would hardly help; empty if they may.
+	futility string
 }
 
 func newGoal(target *v1alpha1.PrecisionTarget, progress Progress) goal {
@@ -106,7 +106,7 @@ func verdicts(standing analysisplan.VerdictProgress, target *v1alpha1.PrecisionT
 	}
 	seen.state = fmt.Sprintf("%d of %s %s no verdict", standing.Undecided, prose.Counted(standing.Compared, "primary comparison"), prose.Verb(standing.Undecided, "has", "have"))
 	if standing.Chance < leastChance {
-		seen.hopeless = fmt.Sprintf("the blocks up to %d would give one to %s in arm %q with a chance of %.0f %%, and to no other with a greater",
+		seen.futility = fmt.Sprintf("the blocks up to %d would give one to %s in arm %q with a chance of %.0f %%, and to no other with a greater",
 			target.MaxBlocks, metric.DisplayName(standing.Metric, standing.Scenario), standing.Arm, 100*standing.Chance)
 	}
 	return seen

@@ -48,7 +48,7 @@ func TestExtend(t *testing.T) {
 		"BeforeTheFirstLook":     {asked, schedule.Progress{Complete: 5, Started: 6, Verdicts: stand(0, 0)}, 6, "", ""},
 		"Decided":                {asked, schedule.Progress{Complete: 6, Started: 6, Verdicts: stand(0, 0)}, 6, v1alpha1.ReasonDecided, "after 6 blocks each of the 4 primary comparisons has a verdict"},
 		"Undecided":              {asked, schedule.Progress{Complete: 6, Started: 6, Verdicts: stand(1, 0.3)}, 7, "", ""},
-		"Hopeless":               {asked, schedule.Progress{Complete: 7, Started: 7, Verdicts: stand(2, 0.02)}, 7, v1alpha1.ReasonHopeless, `after 7 blocks 2 of 4 primary comparisons have no verdict, and the blocks up to 9 would give one to cico/Check-In/average of cico-8 in arm "slow" with a chance of 2 %, and to no other with a greater`},
+		"Futility":               {asked, schedule.Progress{Complete: 7, Started: 7, Verdicts: stand(2, 0.02)}, 7, v1alpha1.ReasonFutility, `after 7 blocks 2 of 4 primary comparisons have no verdict, and the blocks up to 9 would give one to cico/Check-In/average of cico-8 in arm "slow" with a chance of 2 %, and to no other with a greater`},
 		"UndecidedAtTheEnd":      {asked, schedule.Progress{Complete: 9, Started: 9, Verdicts: stand(1, 0)}, 9, v1alpha1.ReasonMaxBlocks, "the 9 blocks of maxBlocks are done, and 1 of 4 primary comparisons has no verdict"},
 		"NothingToDecide":        {asked, schedule.Progress{Complete: 6, Started: 6}, 6, v1alpha1.ReasonNoPrimaryMetric, "no primary metric has been measured in an arm and in the baseline, so that there is nothing to give a verdict on"},
 		"NothingMeasured":        {adaptive, schedule.Progress{Complete: 6, Started: 6}, 6, v1alpha1.ReasonNoPrimaryMetric, "no primary metric"},

@@ -24,7 +24,7 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	for _, part := range frozenParts(&before.Spec, &after.Spec) {
 		if !equality.Semantic.DeepEqual(part.before, part.after) {
 			found.refuse(field.Forbidden(spec.Child(part.name),
-				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, history, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
+				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
 		}
 	}
 	was, is := before.Spec.DesignOrDefault().Blocks, after.Spec.DesignOrDefault().Blocks
@@ -38,12 +38,12 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && is > was {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
-			fmt.Sprintf("the runs were taken away on %s, as history.runs bids, so no block can be added to them: put design.blocks back to %d, and give an experiment with more a new name",
+			fmt.Sprintf("the runs were taken away on %s, as retention.runs says, so no block can be added to them: put design.blocks back to %d, and give an experiment with more a new name",
 				gone.Runs.UTC().Format(time.DateOnly), was)))
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && !equality.Semantic.DeepEqual(before.Spec.Notes, after.Spec.Notes) {
 		found.refuse(field.Forbidden(spec.Child("notes"),
-			fmt.Sprintf("the runs were deleted on %s (history.runs), so the report cannot be written again with other notes: restore spec.notes", gone.Runs.UTC().Format(time.DateOnly))))
+			fmt.Sprintf("the runs were deleted on %s (retention.runs), so the report cannot be written again with other notes: restore spec.notes", gone.Runs.UTC().Format(time.DateOnly))))
 	}
 	return found.errors
 }

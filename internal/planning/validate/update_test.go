@@ -25,7 +25,7 @@ func TestUpdateAllowsNotesUntilRunsAreDeleted(t *testing.T) {
 	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	before.Status.History = &v1alpha1.HistoryStatus{Runs: &taken}
 	faults := validate.Update(before, after)
-	if len(faults) != 1 || faults[0].Field != "spec.notes" || !strings.Contains(faults[0].Detail, "were deleted on 2026-03-01 (history.runs)") {
+	if len(faults) != 1 || faults[0].Field != "spec.notes" || !strings.Contains(faults[0].Detail, "were deleted on 2026-03-01 (retention.runs)") {
 		t.Errorf("faults are %v", faults)
 	}
 	if faults := validate.Update(after, after); len(faults) > 0 {

@@ -29,8 +29,8 @@ import (
 )
 
 var (
-	// ErrAway means that a sink does not respond, or only with a server error.
-	ErrAway = errors.New("it does not answer")
+	// ErrUnavailable means that a sink does not respond, or only with a server error.
+	ErrUnavailable = errors.New("it does not answer")
 	// ErrRefuses means that a sink rejects an announcement.
 	ErrRefuses = errors.New("it refuses the announcement")
 	// ErrConfiguration means that the configuration of a sink does not work.
@@ -52,7 +52,7 @@ type Sink interface {
 	Name() string
 	// Wants reports whether it receives this announcement.
 	Wants(announcement.Announcement) bool
-	// Send sends an announcement, which may be sent again. It fails with ErrAway, ErrRefuses
+	// Send sends an announcement, which may be sent again. It fails with ErrUnavailable, ErrRefuses
 	// or ErrConfiguration. The message contains neither the address, nor the response, nor
 	// credentials.
 	Send(context.Context, announcement.Announcement) error
@@ -185,9 +185,9 @@ func (c *caller) call(request *http.Request) ([]byte, error) {
 	case status >= 200 && status < 300 && err == nil:
 		return body, nil
 	case status >= 200 && status < 300:
-		return nil, fmt.Errorf("%w: its answer broke off", ErrAway)
+		return nil, fmt.Errorf("%w: its answer broke off", ErrUnavailable)
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
-		return nil, fmt.Errorf("%w but with %d %s", ErrAway, status, http.StatusText(status))
+		return nil, fmt.Errorf("%w but with %d %s", ErrUnavailable, status, http.StatusText(status))
 	case egress.IsRedirect(status):
 		return nil, fmt.Errorf("%w: it sends to another address (%d), which is not followed: name that one", ErrRefuses, status)
 	default:
@@ -202,7 +202,7 @@ func connectionError(err error) error {
 	if errors.As(err, &denied) {
 		return fmt.Errorf("%w: its address is %s: allow it with --%s, or name another", ErrConfiguration, denied.What, egress.FlagAllow)
 	}
-	return fmt.Errorf("%w: %s", ErrAway, failureReason(err))
+	return fmt.Errorf("%w: %s", ErrUnavailable, failureReason(err))
 }
 
 // failureReason describes an error in words that are stable between retries.

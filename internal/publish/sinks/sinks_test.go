@@ -102,8 +102,8 @@ func TestSendFailsOnErrorStatus(t *testing.T) {
 		status int
 		want   error
 	}{
-		"an error of its own": {http.StatusInternalServerError, sinks.ErrAway},
-		"too busy":            {http.StatusTooManyRequests, sinks.ErrAway},
+		"an error of its own": {http.StatusInternalServerError, sinks.ErrUnavailable},
+		"too busy":            {http.StatusTooManyRequests, sinks.ErrUnavailable},
 		"not let in":          {http.StatusForbidden, sinks.ErrRefuses},
 		"no such address":     {http.StatusNotFound, sinks.ErrRefuses},
 	} {
@@ -154,9 +154,9 @@ func TestSendFailsWithoutServer(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), patience)
 			defer stop()
 			err := open(t, tc.address, "", nil).Send(ctx, told())
-			if !errors.Is(err, sinks.ErrAway) || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "127.0.0.1") {
+			if !errors.Is(err, sinks.ErrUnavailable) || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "127.0.0.1") {
 				// Some resolvers do not respond to unknown names.
-				if name == "of a name nobody knows" && errors.Is(err, sinks.ErrAway) {
+				if name == "of a name nobody knows" && errors.Is(err, sinks.ErrUnavailable) {
 					return
 				}
 				t.Errorf("%v, want %q", err, tc.want)
@@ -205,7 +205,7 @@ func TestGrafanaAnnotationIsUnique(t *testing.T) {
 	}
 	// The first annotation is stored, but its response is lost.
 	grafana.LoseNext = true
-	if err := sink.Send(t.Context(), told()); !errors.Is(err, sinks.ErrAway) {
+	if err := sink.Send(t.Context(), told()); !errors.Is(err, sinks.ErrUnavailable) {
 		t.Fatal(err)
 	}
 	grafana.LoseNext = false

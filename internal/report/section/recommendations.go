@@ -69,18 +69,18 @@ func betterArm(a *answer, arm, better string) document.Item {
 }
 
 func undecidedText(r *Record, arm string, primary []shownComparison) string {
-	further, hopeless := 0, false
+	further, isFutile := 0, false
 	for _, c := range primary {
 		if c.Verdict == verdict.Inconclusive {
 			further = max(further, c.FurtherBlocks)
-			hopeless = hopeless || c.FurtherBlocks == 0
+			isFutile = isFutile || c.FurtherBlocks == 0
 		}
 	}
 	text := fmt.Sprintf("Do not decide on %s of %s yet: the runs neither show a difference from %s nor rule one out.", metricPhrases(primary, verdict.Inconclusive), arm, r.answer.Baseline)
 	if len(r.answer.uncalibrated) > 0 {
 		return text
 	}
-	if hopeless || further == 0 {
+	if isFutile || further == 0 {
 		return text + " More blocks alone are unlikely to settle it; find out why runs differ so much."
 	}
 	return text + fmt.Sprintf(" Raising design.blocks by about %d, to %d, would settle it with a probability of %s, if effect and spread stay as they are.",

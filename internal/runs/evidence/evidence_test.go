@@ -298,7 +298,7 @@ func TestVerifyIgnoresMutableFields(t *testing.T) {
 	input := small(t)
 	spec := &input.Experiment.Spec
 	spec.Suspend, spec.Cleanup.Policy, spec.Design.Blocks, spec.Design.MaxRuns = true, v1alpha1.CleanupRetain, 9, 400
-	spec.History, spec.Lane = &v1alpha1.History{Runs: &metav1.Duration{Duration: time.Hour}}, &v1alpha1.Lane{Type: v1alpha1.LaneNamed, Name: "pool"}
+	spec.History, spec.Lane = &v1alpha1.Retention{Runs: &metav1.Duration{Duration: time.Hour}}, &v1alpha1.Lane{Type: v1alpha1.LaneNamed, Name: "pool"}
 	spec.Notes = append(spec.Notes, v1alpha1.Note{Name: "later", Text: "Added after the report."})
 	for i := range input.Runs {
 		run := &input.Runs[i]

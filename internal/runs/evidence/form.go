@@ -40,7 +40,7 @@ var knownForm = sync.OnceValue(func() Schema {
 })
 
 // mutable are the fields of a spec that may change after the first run.
-var mutable = []string{"suspend", "cleanup", "history", "lane", "notes"}
+var mutable = []string{"suspend", "cleanup", "history", "retention", "lane", "notes"}
 
 var ownForm = sync.OnceValue(func() Schema {
 	own, spec := maps.Clone(knownForm()), typeName(reflect.TypeFor[v1alpha1.PerfExperimentSpec]())

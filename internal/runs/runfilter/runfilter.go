@@ -151,7 +151,7 @@ func (d Deleted) String() string {
 }
 
 // FindDeleted returns the attempts of an experiment without a run. It returns none if the
-// operator has pruned runs by spec.history, or has counted no attempts.
+// operator has pruned runs by spec.retention, or has counted no attempts.
 func FindDeleted(experiment *v1alpha1.PerfExperiment, runs []v1alpha1.PerfRun) []Deleted {
 	status := &experiment.Status
 	if status.History != nil && status.History.Runs != nil {
