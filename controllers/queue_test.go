@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -239,6 +240,29 @@ func TestTurnHasTimeLimit(t *testing.T) {
 	invalid := first.runs()[0]
 	first.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonDeadline,
 		"the run took longer than 2h, the limit of this operator's --longest-turn")
+}
+
+// A run that has been measured, and waits for its archive without a deadline, does not keep others
+// waiting for longer.
+func TestLingeringRunLosesItsTurn(t *testing.T) {
+	h := newLabs(t, 2)
+	first, second := h[0], h[1]
+	for _, l := range h {
+		l.longestTurn = 2 * time.Hour
+	}
+	kept := withArchive(first)
+	kept.broken = syscall.ECONNREFUSED
+	first.create(login(), smallExperiment(t, oneArm))
+	h.until(t, "a run that waits for its archive", func() bool { return first.run() != nil && first.run().Status.Timings.Finish != nil })
+	second.create(login(), smallExperiment(t, oneArm))
+	h.passAll()
+	expect.Equal(t, 0, len(second.runs()), "runs of the other one before the end of the turn")
+	for _, l := range h {
+		l.now = l.now.Add(3 * time.Hour)
+	}
+	h.until(t, "the end of the turn", func() bool { return second.experiment("small").Status.Phase == v1alpha1.ExperimentComplete })
+	kept.broken = nil
+	h.until(t, "the first one", func() bool { return first.experiment("small").Status.Phase == v1alpha1.ExperimentComplete })
 }
 
 // A ticket is valid for as long as an operator may be down.

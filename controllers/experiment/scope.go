@@ -99,9 +99,13 @@ func (s *scope) environmentLeft() time.Duration {
 
 // waiter is the experiment as the queue sees it.
 func (s *scope) waiter() queue.Waiter {
-	return queue.Waiter{
+	waiter := queue.Waiter{
 		Experiment: s.Experiment, Now: s.Now, Arms: s.Plan.Arms, Block: s.decision.Run.Block, Starts: !s.hasRunOf(s.decision.Run.Block),
 	}
+	if run := s.activeRun(); run != nil {
+		waiter.Finished = run.Status.Timings.Finish
+	}
+	return waiter
 }
 
 func (s *scope) hasRunOf(block int32) bool {

@@ -191,9 +191,17 @@ func currentRun(s *scope) *v1alpha1.CurrentRun {
 	if s.started != nil {
 		return &v1alpha1.CurrentRun{Run: s.started.Name, Phase: v1alpha1.RunPending}
 	}
+	if run := s.activeRun(); run != nil {
+		return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.RunMessage(run)}
+	}
+	return nil
+}
+
+// activeRun is the run that the decision waits for; nil if it waits for none.
+func (s *scope) activeRun() *v1alpha1.PerfRun {
 	for i := range s.Runs {
 		if run := &s.Runs[i]; run.Name == s.decision.Active {
-			return &v1alpha1.CurrentRun{Run: run.Name, Phase: run.Status.Phase, Message: component.RunMessage(run)}
+			return run
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -58,6 +59,12 @@ func (q Queue) takeLease(ctx context.Context, w Waiter, place *Place) (bool, err
 // overstays reports whether a turn has lasted so long that even a block does not keep it.
 func (q Queue) overstays(ticket *queue.Entry, now time.Time) bool {
 	return q.LongestTurn > 0 && !ticket.Acquired.IsZero() && now.Sub(ticket.Acquired) >= q.LongestTurn
+}
+
+// lingers reports whether a run finished so long ago that others measure although it has not ended:
+// its archive is unavailable, or something is left of its faults.
+func (q Queue) lingers(finished *metav1.Time, now time.Time) bool {
+	return q.LongestTurn > 0 && finished != nil && now.Sub(finished.Time) >= q.LongestTurn
 }
 
 // ticketIn returns the experiment's ticket. The experiment waits again if it needs other nodes than
@@ -116,9 +123,12 @@ func (w Waiter) lineUp(known *line, ticket queue.Entry, place *Place) {
 	}
 }
 
-// keepLease keeps the turn of an experiment with an active run. It creates a missing ticket: an
-// older operator started the run, or the ticket expired.
+// keepLease keeps the turn of an experiment with an active run, unless the run lingers. It creates a
+// missing ticket: an older operator started the run, or the ticket expired.
 func (q Queue) keepLease(ctx context.Context, w Waiter, place *Place) error {
+	if q.lingers(w.Finished, w.Now) {
+		return q.leaveLine(ctx, w)
+	}
 	known, err := q.readLine(ctx, q.Cluster.Client)
 	if err != nil {
 		return err
@@ -247,7 +257,7 @@ func (q Queue) addStrays(ctx context.Context, w Waiter, known *line) error {
 			Experiment: client.ObjectKey{Namespace: run.Namespace, Name: run.Spec.Experiment},
 			Acquired:   run.CreationTimestamp.Time, Renewed: w.Now,
 		}
-		if run.DeletionTimestamp != nil || stray.Experiment == client.ObjectKeyFromObject(w.Experiment) || known.holds(stray.Experiment, w.Now) {
+		if run.DeletionTimestamp != nil || stray.Experiment == client.ObjectKeyFromObject(w.Experiment) || known.holds(stray.Experiment, w.Now) || q.lingers(run.Status.Timings.Finish, w.Now) {
 			continue
 		}
 		underway, err := q.IsUnderway(ctx, run)

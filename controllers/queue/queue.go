@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -30,6 +31,9 @@ type Waiter struct {
 	Arms   []arms.Arm
 	Block  int32
 	Starts bool
+	// Finished is when the active run finished, which only waits for its archive or the end of its
+	// faults; nil: it has not, or there is none.
+	Finished *metav1.Time
 }
 
 // Place is the place of an experiment in a queue.
