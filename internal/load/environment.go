@@ -32,7 +32,15 @@ func variables(run *v1alpha1.PerfRun, load v1alpha1.Load, target string) []corev
 	)
 	env = append(env, kinds.ForLoad(load).Environment(Length(load, run.Spec.Deadlines))...)
 	env = append(env, levelVariables(run, load)...)
+	if failuresAreResults(&run.Spec.Scenario) {
+		env = append(env, corev1.EnvVar{Name: "PERFLAB_FAILURES", Value: "Results"})
+	}
 	return append(env, corev1.EnvVar{Name: "PERFLAB_SECRETS", Value: secrets(env)})
+}
+
+// failuresAreResults reports whether failed work is measured, and not a fault of the run.
+func failuresAreResults(scenario *v1alpha1.Scenario) bool {
+	return len(scenario.Faults) > 0 || scenario.Capacity != nil
 }
 
 // levelVariables returns those of a load that visits levels.

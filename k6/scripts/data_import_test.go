@@ -28,7 +28,7 @@ func totals(p *payload.Payload) [4]float64 {
 	return [4]float64{p.Total("perflab_imports"), p.Total("perflab_imports_failed"), p.Total("perflab_records"), p.Total("perflab_records_failed")}
 }
 
-// importCalls is what one import asks, looks at the job left out.
+// importCalls are the calls of one import, without those that poll the job.
 var importCalls = []string{
 	`GET /data-import/uploadDefinitions?query=(status==("NEW" OR "IN_PROGRESS" OR "LOADED")) sortBy createdDate/sort.descending&limit=1`,
 	`POST /data-import/uploadDefinitions`,
@@ -70,7 +70,7 @@ func TestImportsInTheirOrder(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// 100 records by 40 at a look: three looks for each import.
+	// 100 records at 40 per poll: three polls for each import.
 	if len(looks) != 2*3*len(lookCalls) {
 		t.Errorf("%d looks, want 12", len(looks))
 	}
@@ -88,7 +88,7 @@ func TestImportsInTheirOrder(t *testing.T) {
 			t.Errorf("%s = %+v, want one of %v", each, one, m.dates)
 		}
 	}
-	// Two pauses of 0.2 s between three looks; the 3 s before the upload do not count.
+	// Two pauses of 0.2 s between three polls; the 3 s before the upload do not count.
 	client, _ := p.Summary("Import", "ok")
 	if client.Count != 2 || client.Min < 400*time.Millisecond || client.Max > 1200*time.Millisecond {
 		t.Errorf("Import = %+v", client)
@@ -143,7 +143,7 @@ func TestProgressAndTagsOfRequests(t *testing.T) {
 			tagged[s.Data.Tags["transaction"]+" "+s.Data.Tags["name"]]++
 		}
 	}
-	// 40 records at a look, of 100 in each import; its end counts once more.
+	// 40 records per poll, of 100 in each import; the end counts them once more.
 	if want := []float64{40, 80, 100, 100, 140, 180, 200, 200}; !slices.Equal(done, want) {
 		t.Errorf("perflab_records_done was %v, want %v", done, want)
 	}
@@ -188,6 +188,20 @@ func TestFailedImportIsReported(t *testing.T) {
 			108,
 			[4]float64{1, 1, 80, 20},
 			0, "import 1 of 3 stalled: no progress in 2 s after 80 of 100 records",
+		},
+		{
+			"the job stalls, which is a result", func(m *importer) { m.stallAt = 80 },
+			[]string{"STALL_TIMEOUT_SECONDS=2", "PERFLAB_FAILURES=Results"},
+			0,
+			[4]float64{1, 1, 80, 20},
+			0, "import 1 of 1 stalled: no progress in 2 s after 80 of 100 records",
+		},
+		{
+			"records are lost, which is a result", func(m *importer) { m.lost = 1 },
+			[]string{"PERFLAB_FAILURES=Results"},
+			0,
+			[4]float64{1, 1, 99, 1},
+			1, "import 1 of 1 ended COMMITTED: 99 of 100 records imported, 1 failed",
 		},
 		{
 			"the upload is refused", func(m *importer) { m.refuse = onCall("/files/file-", http.StatusRequestEntityTooLarge) }, nil, 110,

@@ -137,6 +137,20 @@ func TestFaultsEndWhatCounts(t *testing.T) {
 	}
 }
 
+// Records that an import loses after a fault are a result.
+func TestDisturbedImportsCount(t *testing.T) {
+	p := imported(t, 1, 1, 390, 10)
+	for name, tc := range map[string]struct {
+		begin int
+		valid bool
+	}{"during the import": {5, true}, "before the import": {-5, true}, "after the import": {20, false}} {
+		judged := results.Judge(loads(imports(1, 400)), measuredWith(p, lostAt(tc.begin, 40)), v1alpha1.Measurement{}, v1alpha1.Validity{})
+		if (judged.Fault == nil) != tc.valid {
+			t.Errorf("with a fault %s: %v", name, judged.Fault)
+		}
+	}
+}
+
 func TestCheckFaults(t *testing.T) {
 	declared := v1alpha1.Fault{Name: "lost"}
 	calm := disturbed(func(int) (second, bool) { return second{}, false })
