@@ -198,7 +198,16 @@ func diagnose(ctx context.Context, from *cluster) ([]finding, error) {
 	return append(findings, checkStorage(ctx, reader),
 		checkRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfexperiments", "create"),
 		checkRight(ctx, reader, namespace, v1alpha1.GroupVersion.Group, "perfruns", "list"),
-		checkRight(ctx, reader, namespace, "", "pods/log", "get")), nil
+		checkRight(ctx, reader, namespace, "", "pods/log", "get"),
+		optional(checkRight(ctx, reader, namespace, "", "pods", "delete"), "needed by faults")), nil
+}
+
+// optional makes a missing right a warning, with what needs it.
+func optional(found finding, need string) finding {
+	if found.State == stateMissing {
+		found.State, found.Message = stateWarning, need+"; "+found.Message
+	}
+	return found
 }
 
 // checkKind checks that a kind is served in any version, the group's preferred
