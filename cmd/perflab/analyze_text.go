@@ -225,7 +225,7 @@ func formatPValue(p float64) string {
 func formatExact(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
 func withUnit(text, unit string) string {
-	if text == "-" || unit == "" {
+	if text == "-" || unit == "" || unit == metric.UnitCount {
 		return text
 	}
 	return text + " " + unit

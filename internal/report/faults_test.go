@@ -66,7 +66,7 @@ func lostPods(blocks int32) report.Input {
 func TestFaultsAreReported(t *testing.T) {
 	expect.Contains(t, markdownOf(t, lostPods(7)), []string{
 		"two is better than one in excess errors of cico (after storage-lost)",
-		"with one (11.038 to 12.685), ", "with two (2.825 to 3.366) of its undisturbed work.",
+		"with one (11.038 to 12.685) and ", "with two (2.825 to 3.366) of its undisturbed work.",
 		"Cost of faults",
 		"| `storage-lost` | `cico` | `one` | 7 |",
 		"Lost time is how long the load takes, undisturbed, for the successful transactions that are missing after the fault.",

@@ -24,8 +24,8 @@ func faultMetric(load, fault, statistic string) string {
 }
 
 // faultSentence states what the faults of a scenario cost each arm. For example: After
-// primary-lost, cico loses 3.1 s of its work with asynchronous (2.4 to 4.0), 9.8 s with
-// synchronous (8.1 to 11.5).
+// primary-lost, cico loses 3.1 s with asynchronous (2.4 to 4.0) and 9.8 s with
+// synchronous (8.1 to 11.5) of its undisturbed work.
 func faultSentence(under *scenario) string {
 	var sentences []string
 	for _, fault := range under.Faults {
@@ -43,7 +43,7 @@ func faultSentence(under *scenario) string {
 				parts = append(parts, part)
 			}
 			if len(parts) > 0 {
-				sentences = append(sentences, fmt.Sprintf("After %s, %s loses %s of its undisturbed work.", fault.Name, load.Name, strings.Join(parts, ", ")))
+				sentences = append(sentences, fmt.Sprintf("After %s, %s loses %s of its undisturbed work.", fault.Name, load.Name, prose.List(parts, "and")))
 			}
 		}
 	}
