@@ -200,6 +200,7 @@ func TestWritesUseAccountRights(t *testing.T) {
 		"built":         {func(l *lab) { l.create(script()) }, []func(*v1alpha1.PerfExperiment){writesAll}},
 		"borrowed":      {func(l *lab) { l.install(inventory, byHelm) }, []func(*v1alpha1.PerfExperiment){borrowing("Deployment", placed()), oneArm}},
 		"external":      {func(l *lab) { l.create(mskSecrets()...) }, []func(*v1alpha1.PerfExperiment){oneArm, msk}},
+		"switched over": {(*lab).measureOutages, []func(*v1alpha1.PerfExperiment){oneArm, withFault, withSwitchover}},
 		"in Kueue's queue, pruned": {func(*lab) {}, []func(*v1alpha1.PerfExperiment){oneArm, inKueueQueue, func(e *v1alpha1.PerfExperiment) {
 			e.Spec.Retention = &v1alpha1.Retention{RawResults: &metav1.Duration{}}
 		}}},

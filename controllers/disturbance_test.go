@@ -3,17 +3,27 @@
 package controllers_test
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/text/decimal"
 	"perflab.dev/perflab/payload"
@@ -126,6 +136,160 @@ func TestFaultIsNotInjected(t *testing.T) {
 	}
 }
 
+// A replica becomes the primary, once, and the observation knows when.
+func TestSwitchover(t *testing.T) {
+	l := newLab(t, complete)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, oneArm, withFault, withSwitchover))
+	patches := 0
+	l.line.before = func(verb string, object any) {
+		if verb == patchStatus && strings.HasPrefix(describe(object), "Cluster ") {
+			patches++
+		}
+	}
+	primary := ""
+	l.eachRound = func() {
+		for _, cluster := range l.foreign(contract.PostgresClusterKind) {
+			primary = contract.PostgresCluster{Object: &cluster}.CurrentPrimary()
+		}
+	}
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	if len(run.Status.Faults) != 1 {
+		t.Fatalf("faults %+v", run.Status.Faults)
+	}
+	fault := run.Status.Faults[0]
+	if len(fault.Targets) != 1 || fault.Targets[0].Pod != "small-pg-2" || fault.Begin == nil || fault.Begin.Before(&fault.Due) || fault.Ready == nil {
+		t.Errorf("fault %+v", fault)
+	}
+	expect.Equal(t, 1, patches, "patches of the Cluster's status")
+	expect.Equal(t, "small-pg-2", primary, "the primary")
+}
+
+func withSwitchover(e *v1alpha1.PerfExperiment) {
+	e.Spec.System.Postgres.Instances = 2
+	fault := &e.Spec.Scenarios[0].Faults[0]
+	fault.Kill, fault.Switchover = nil, &v1alpha1.SwitchoverFault{Postgres: &v1alpha1.PostgresSwitchover{}}
+}
+
+// An upgrade replaces the module's pods one by one, and ends with its run.
+func TestModuleUpgrade(t *testing.T) {
+	const upgraded = "example.org/gateway:2"
+	l := newLab(t, complete)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, oneArm, twoBlocks, withFault, func(e *v1alpha1.PerfExperiment) {
+		fault := &e.Spec.Scenarios[0].Faults[0]
+		fault.Kill, fault.Restart = nil, &v1alpha1.RestartFault{Module: "gateway", Image: upgraded}
+	}))
+	seen := map[string]int{}
+	l.eachRound = func() {
+		deployment := &appsv1.Deployment{}
+		if l.admin.Get(t.Context(), client.ObjectKey{Namespace: l.namespace, Name: naming.Module("small", "gateway")}, deployment) != nil {
+			return
+		}
+		faults := 0
+		for _, run := range l.runs() {
+			if run.Status.Phase == v1alpha1.RunLoading && len(run.Status.Faults) > 0 && run.Status.Faults[0].Begin != nil && !run.Status.Faults[0].Gone {
+				faults++
+			}
+		}
+		seen[fmt.Sprintf("%t %s %d", deployment.Spec.Template.Spec.Containers[0].Image == upgraded, deployment.Spec.Strategy.Type, faults)]++
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	runs := l.runs()
+	expect.Equal(t, 2, len(runs), "runs")
+	for _, run := range runs {
+		if fault := run.Status.Faults[0]; run.Status.Phase != v1alpha1.RunSucceeded || fault.Begin == nil || !fault.Gone || fault.Restarts != 1 {
+			t.Errorf("run %s is %s: %s; fault %+v", run.Name, run.Status.Phase, run.Status.Message, fault)
+		}
+	}
+	if seen["true RollingUpdate 1"] == 0 || seen["false Recreate 0"] == 0 || seen["false RollingUpdate 0"] > 0 {
+		t.Errorf("the Deployment was seen as %v", seen)
+	}
+}
+
+// An upgrade of a store is written once in each run, and the next run rebuilds the store.
+func TestStoreUpgrades(t *testing.T) {
+	const restartedAt = "kubectl.kubernetes.io/restartedAt"
+	for name, tc := range map[string]struct {
+		restart      v1alpha1.RestartFault
+		kind         schema.GroupVersionKind
+		mark, change []string
+		want         string
+	}{
+		"PostgreSQL": {
+			v1alpha1.RestartFault{Postgres: &v1alpha1.PostgresRestart{Image: "ghcr.io/cloudnative-pg/postgresql:17.7"}},
+			contract.PostgresClusterKind,
+			[]string{"metadata", "annotations", restartedAt},
+			[]string{"spec", "imageName"},
+			"ghcr.io/cloudnative-pg/postgresql:17.7",
+		},
+		"Kafka": {
+			v1alpha1.RestartFault{Kafka: &v1alpha1.KafkaRestart{Version: "4.3.2"}},
+			contract.KafkaKind("v1"),
+			[]string{"spec", "kafka", "template", "pod", "metadata", "annotations", restartedAt},
+			[]string{"spec", "kafka", "version"},
+			"4.3.2",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.measureOutages()
+			l.create(login(), smallExperiment(t, oneArm, twoBlocks, withFault, func(e *v1alpha1.PerfExperiment) {
+				fault := &e.Spec.Scenarios[0].Faults[0]
+				fault.Kill, fault.Restart = nil, &tc.restart
+			}))
+			upgraded := map[types.UID]string{}
+			l.eachRound = func() {
+				for _, object := range l.foreign(tc.kind) {
+					mark, _, _ := unstructured.NestedString(object.Object, tc.mark...)
+					if changed, _, _ := unstructured.NestedString(object.Object, tc.change...); changed == tc.want {
+						upgraded[object.GetUID()] = mark
+					}
+				}
+			}
+			l.untilPhase("small", v1alpha1.ExperimentComplete)
+			var marks []string
+			for _, mark := range upgraded {
+				marks = append(marks, mark)
+			}
+			for _, run := range l.runs() {
+				if run.Status.Phase != v1alpha1.RunSucceeded || !run.Status.Faults[0].Gone {
+					t.Errorf("run %s is %s: %s; faults %+v", run.Name, run.Status.Phase, run.Status.Message, run.Status.Faults)
+				}
+				if !slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(mark, run.Name+"/gateway-lost ") }) {
+					t.Errorf("run %s left no mark: %q", run.Name, marks)
+				}
+			}
+			expect.Equal(t, 2, len(upgraded), "upgraded objects")
+		})
+	}
+}
+
+// A fault that the API server refuses makes the run invalid, with the refusal.
+func TestFaultIsRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit    func(*v1alpha1.PerfExperiment)
+		refused string
+	}{
+		"kill":       {func(*v1alpha1.PerfExperiment) {}, "delete *v1.Pod"},
+		"switchover": {withSwitchover, patchStatus + " Cluster"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, complete)
+			l.measureOutages()
+			l.line.refuse = func(what string) error {
+				if strings.HasPrefix(what, tc.refused) {
+					return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "small", errors.New("a policy forbids it"))
+				}
+				return nil
+			}
+			l.create(login(), smallExperiment(t, oneArm, withFault, tc.edit))
+			run := l.untilRun(v1alpha1.RunInvalid)
+			l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonFaultNotInjected, `fault "gateway-lost" is refused`, "a policy forbids it")
+		})
+	}
+}
+
 // Restarts other than those of a fault still make a run invalid.
 func TestRestartsBesideFaultsCount(t *testing.T) {
 	l := newLab(t, complete)
@@ -192,14 +356,23 @@ func TestFaultResource(t *testing.T) {
 	seen.check(t, l.namespace)
 }
 
+// Nothing is built while the kind of a fault is absent.
 func TestFaultResourceIsNotServed(t *testing.T) {
 	l := newLab(t, complete)
 	actAsAccounts(l, complete)
 	l.newAuthor(author)
 	l.measureOutages()
 	l.create(login(), smallExperiment(t, oneArm, withResource(`{"apiVersion":"chaos-mesh.org/v1alpha1","kind":"NetworkChaos","spec":{}}`)))
-	run := l.untilRun(v1alpha1.RunInvalid)
-	if condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); condition.Reason != v1alpha1.ReasonFaultNotInjected || !strings.Contains(condition.Message, "the cluster does not serve chaos-mesh.org/v1alpha1 NetworkChaos") {
-		t.Errorf("%s: %s", condition.Reason, condition.Message)
+	l.until("a run that waits for the kind", func() bool {
+		run := l.run()
+		if run == nil {
+			return false
+		}
+		condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionLoadsComplete)
+		return condition != nil && condition.Reason == v1alpha1.ReasonOperatorMissing &&
+			strings.Contains(condition.Message, `the cluster does not serve NetworkChaos.chaos-mesh.org: install the operator of fault "gateway-lost"`)
+	})
+	if pods := l.pods(map[string]string{v1alpha1.LabelModule: "gateway"}); len(pods) > 0 {
+		t.Errorf("%s was built", pods[0].Name)
 	}
 }

@@ -155,7 +155,7 @@ func (l *lab) playPostgres() {
 				})
 			}
 		}
-		primary := cluster.GetName() + "-1"
+		primary := cmp.Or((contract.PostgresCluster{Object: &cluster}).TargetPrimary(), cluster.GetName()+"-1")
 		status := map[string]any{
 			"phase": "Cluster in healthy state", "instances": instances, "readyInstances": instances,
 			"currentPrimary": primary, "targetPrimary": primary,
@@ -231,18 +231,27 @@ func (l *lab) playModules() {
 // playPods creates a workload's pods from its template and deletes those of another one.
 func (l *lab) playPods(workload client.Object, template corev1.PodTemplateSpec, replicas int32) {
 	l.t.Helper()
-	fingerprint := template.Annotations[v1alpha1.AnnotationFingerprint]
+	revision := revisionOf(template.Annotations)
 	for _, pod := range l.pods(template.Labels) {
 		if l.outside.moduleLog != "" {
 			l.logs.put(pod.Name, []byte(l.outside.moduleLog))
 		}
-		if pod.Annotations[v1alpha1.AnnotationFingerprint] != fingerprint {
+		if revisionOf(pod.Annotations) != revision {
 			l.remove(&pod)
 		}
 	}
 	for n := range replicas {
-		l.ensurePod(fmt.Sprintf("%s-%.5s-%d", workload.GetName(), fingerprint, n), workload, template.Labels, template.Annotations)
+		l.ensurePod(fmt.Sprintf("%s-%.5s-%d", workload.GetName(), revision, n), workload, template.Labels, template.Annotations)
 	}
+}
+
+// revisionOf identifies a pod template by the annotations that change with it.
+func revisionOf(annotations map[string]string) string {
+	fingerprint, restarted := annotations[v1alpha1.AnnotationFingerprint], annotations["kubectl.kubernetes.io/restartedAt"]
+	if restarted == "" {
+		return fingerprint
+	}
+	return environment.Fingerprint([]string{fingerprint, restarted})
 }
 
 // playRestores ends every Job that restores data. No module is up while it runs, unless it needs one.

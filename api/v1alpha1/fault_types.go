@@ -13,7 +13,7 @@ import (
 // LOAD/excessErrors@fault-NAME, among others. In a scenario with faults, metrics
 // without a window count until the first fault begins.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.kill), has(self.restart), has(self.resource)].filter(x, x).size() == 1",message="a fault needs exactly one of kill, restart and resource"
+// +kubebuilder:validation:XValidation:rule="[has(self.kill), has(self.restart), has(self.switchover), has(self.resource)].filter(x, x).size() == 1",message="a fault needs exactly one of kill, restart, switchover and resource"
 type Fault struct {
 	// name of the fault, for example primary-lost. It is part of its metrics'
 	// names.
@@ -55,9 +55,14 @@ type Fault struct {
 	// +optional
 	Kill *KillFault `json:"kill,omitempty"`
 
-	// restart replaces the pods of a component one after another.
+	// restart replaces the pods of a component one after another, also by those of
+	// another image.
 	// +optional
 	Restart *RestartFault `json:"restart,omitempty"`
+
+	// switchover makes a replica the primary of its component.
+	// +optional
+	Switchover *SwitchoverFault `json:"switchover,omitempty"`
 
 	// resource creates a custom resource, for example Chaos Mesh's NetworkChaos.
 	// +optional
@@ -99,20 +104,59 @@ type KillFault struct {
 
 // RestartFault is a rolling restart of one component that PerfLab built.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.module) != has(self.postgres)",message="restart needs exactly one of module and postgres"
+// +kubebuilder:validation:XValidation:rule="[has(self.module), has(self.postgres), has(self.kafka)].filter(x, x).size() == 1",message="restart needs exactly one of module, postgres and kafka"
+// +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.module)",message="image is that of a module: write postgres.image"
 type RestartFault struct {
-	// module whose pods are replaced.
+	// module whose pods are replaced by a rolling update.
 	// +optional
 	// +kubebuilder:validation:MaxLength=50
 	Module string `json:"module,omitempty"`
 
+	// image that the module's pods run afterwards: an upgrade. Default: the same
+	// as before.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+
 	// postgres restarts all instances, as CloudNativePG does it.
 	// +optional
 	Postgres *PostgresRestart `json:"postgres,omitempty"`
+
+	// kafka restarts brokers and controllers, as Strimzi does it.
+	// +optional
+	Kafka *KafkaRestart `json:"kafka,omitempty"`
 }
 
-// PostgresRestart has no settings.
-type PostgresRestart struct{}
+// KafkaRestart restarts the brokers and controllers of Kafka.
+type KafkaRestart struct {
+	// version that the nodes run afterwards: an upgrade. Strimzi must support it.
+	// Default: the same as before.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	Version string `json:"version,omitempty"`
+}
+
+// PostgresRestart restarts the instances of PostgreSQL.
+type PostgresRestart struct {
+	// image that the instances run afterwards: an upgrade to another minor
+	// version. Default: the same as before.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+}
+
+// SwitchoverFault is a planned change of the primary.
+type SwitchoverFault struct {
+	// postgres asks CloudNativePG to promote a replica, chosen at random.
+	// +required
+	Postgres *PostgresSwitchover `json:"postgres"`
+}
+
+// PostgresSwitchover has no settings.
+type PostgresSwitchover struct{}
 
 // ResourceFault creates a custom resource in the experiment's namespace, and
 // deletes it at the end. It is created with the rights of
@@ -196,7 +240,8 @@ type RunFault struct {
 	// due is when the fault had to begin.
 	Due metav1.MicroTime `json:"due"`
 
-	// targets are the pods that the fault strikes, chosen before it begins.
+	// targets are the pods that the fault kills, or the replica that it promotes,
+	// chosen before it begins.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -211,13 +256,13 @@ type RunFault struct {
 	// +structType=atomic
 	Resource *FaultResource `json:"resource,omitempty"`
 
-	// begin is when the API server had deleted the pods, or when the resource was
-	// seen to have started its fault.
+	// begin is when the API server had accepted the fault, or when the resource was
+	// seen to have started it.
 	// +optional
 	Begin *metav1.MicroTime `json:"begin,omitempty"`
 
 	// ready is when the component was first seen with as many ready pods as
-	// before.
+	// before, and the replica that the fault promotes as the primary.
 	// +optional
 	Ready *metav1.MicroTime `json:"ready,omitempty"`
 
@@ -225,7 +270,7 @@ type RunFault struct {
 	// +optional
 	Over *metav1.MicroTime `json:"over,omitempty"`
 
-	// gone is whether nothing is left of the resource.
+	// gone is whether nothing is left to remove of the fault.
 	// +optional
 	Gone bool `json:"gone,omitempty"`
 
@@ -244,6 +289,11 @@ type RunFault struct {
 	// They follow from the fault, and don't count for validity.maxRestarts.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
+
+	// earlierRestarts is the number of restarts before begin that follow from no
+	// fault.
+	// +optional
+	EarlierRestarts int32 `json:"earlierRestarts,omitempty"`
 }
 
 // FaultResource identifies the custom resource of a fault.

@@ -341,12 +341,35 @@ func (f Fault) Effect() string {
 	switch {
 	case f.Kill != nil:
 		return f.Kill.String()
-	case f.Restart != nil && f.Restart.Module != "":
-		return "restarts the pods of module " + f.Restart.Module
 	case f.Restart != nil:
-		return "restarts the instances of PostgreSQL"
+		return f.Restart.String()
+	case f.Switchover != nil:
+		return "makes a replica PostgreSQL's primary"
 	}
 	return "creates a custom resource"
+}
+
+// String describes the fault in the present tense: restarts the pods of module gateway.
+func (r RestartFault) String() string {
+	subject, upgrade := "the pods of module "+r.Module, r.NewImage()
+	switch {
+	case r.Postgres != nil:
+		subject = "the instances of PostgreSQL"
+	case r.Kafka != nil:
+		subject, upgrade = "the nodes of Kafka", r.Kafka.Version
+	}
+	if upgrade != "" {
+		return "upgrades " + subject + " to " + upgrade
+	}
+	return "restarts " + subject
+}
+
+// NewImage is the image that the restarted pods run; empty if they keep theirs.
+func (r RestartFault) NewImage() string {
+	if r.Postgres != nil {
+		return r.Postgres.Image
+	}
+	return r.Image
 }
 
 // String describes the fault in the present tense: kills 1 pod of module gateway.

@@ -115,6 +115,14 @@ func (Base) Restart(context.Context, *Scope, v1alpha1.RestartFault, RestartMark)
 	return RestartMark{}, nil
 }
 
+// EndRestart takes back nothing.
+func (Base) EndRestart(context.Context, *Scope, v1alpha1.RestartFault) error { return nil }
+
+// Switchover changes no primary.
+func (Base) Switchover(context.Context, *Scope, v1alpha1.SwitchoverFault, string, time.Time) (time.Time, error) {
+	return time.Time{}, nil
+}
+
 // FindComponent returns the component of an object's label, or else that of a condition. Other
 // objects and conditions belong to the loads.
 func FindComponent(label, condition string) Base {

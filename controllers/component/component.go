@@ -5,6 +5,7 @@ package component
 import (
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -36,6 +37,12 @@ type Component interface {
 	// Restart begins a rolling restart and stores its mark. It returns the stored mark, which may
 	// be that of an earlier call; an empty one if the fault targets another component.
 	Restart(ctx context.Context, scope *Scope, restart v1alpha1.RestartFault, mark RestartMark) (RestartMark, error)
+	// EndRestart takes back what Restart changed besides the pods.
+	EndRestart(context.Context, *Scope, v1alpha1.RestartFault) error
+	// Switchover asks for a pod to become the primary, and returns since when that is asked for, which
+	// is earlier if an earlier call did; zero if the fault is of another component, or another change
+	// of the primary is running.
+	Switchover(ctx context.Context, scope *Scope, switchover v1alpha1.SwitchoverFault, pod string, now time.Time) (time.Time, error)
 	// TearDown deletes what outlives a run.
 	TearDown(context.Context, *Teardown) (TeardownState, error)
 }

@@ -3,19 +3,25 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
+	"perflab.dev/perflab/internal/environment/modules"
+	"perflab.dev/perflab/internal/kube"
+	"perflab.dev/perflab/internal/naming"
 )
 
 // FaultCandidates returns the pods of the module that PerfLab created; none of an adopted one.
@@ -99,21 +105,102 @@ func readMark(text string) RestartMark {
 // annotationRestart is what CloudNativePG and kubectl rollout restart use.
 const annotationRestart = "kubectl.kubernetes.io/restartedAt"
 
-// Restart changes the pod template of the module's Deployment.
+// Restart changes the pod template of the module's Deployment, which is otherwise recreated as a
+// whole, and lets it be updated pod by pod.
 func (m moduleSet) Restart(ctx context.Context, p *Scope, restart v1alpha1.RestartFault, mark RestartMark) (RestartMark, error) {
-	if restart.Module == "" {
-		return RestartMark{}, nil
+	deployment, err := m.deployment(ctx, p, restart.Module)
+	if err != nil || deployment == nil {
+		return RestartMark{}, err
+	}
+	return p.mark(ctx, deployment, mark, func(changed *unstructured.Unstructured) error {
+		if restart.Image != "" {
+			if err := setImage(changed, restart.Module, restart.Image); err != nil {
+				return err
+			}
+			if err := outdate(changed, mark, "spec", "template", "metadata"); err != nil {
+				return err
+			}
+		}
+		if strategyOf(changed) != appsv1.RecreateDeploymentStrategyType {
+			return nil
+		}
+		return unstructured.SetNestedField(changed.Object, string(appsv1.RollingUpdateDeploymentStrategyType), append(strategyPath, "type")...)
+	}, "spec", "template", "metadata", "annotations")
+}
+
+// EndRestart gives the module's Deployment the strategy with which PerfLab builds it.
+func (m moduleSet) EndRestart(ctx context.Context, p *Scope, restart v1alpha1.RestartFault) error {
+	deployment, err := m.deployment(ctx, p, restart.Module)
+	if err != nil || deployment == nil {
+		return err
+	}
+	for _, intent := range modules.Build(p.Request(), kafka.Env(p.Request())) {
+		if intent.GetKind() != deployment.GetKind() || intent.GetName() != deployment.GetName() || strategyOf(intent) == strategyOf(deployment) {
+			continue
+		}
+		wanted, _, err := unstructured.NestedMap(intent.Object, strategyPath...)
+		if err != nil {
+			return fmt.Errorf("reading the strategy of Deployment %q: %w", intent.GetName(), err)
+		}
+		changed := deployment.DeepCopy()
+		if err := unstructured.SetNestedMap(changed.Object, wanted, strategyPath...); err != nil {
+			return fmt.Errorf("setting the strategy of Deployment %q: %w", intent.GetName(), err)
+		}
+		return p.Cluster.PatchIfUnchanged(ctx, changed, deployment)
+	}
+	return nil
+}
+
+// strategyPath is the path of a Deployment's strategy.
+var strategyPath = []string{"spec", "strategy"}
+
+func strategyOf(deployment *unstructured.Unstructured) appsv1.DeploymentStrategyType {
+	strategy, _, _ := unstructured.NestedString(deployment.Object, append(strategyPath, "type")...)
+	return appsv1.DeploymentStrategyType(strategy)
+}
+
+// deployment is the Deployment of a module that PerfLab created; nil if there is none.
+func (m moduleSet) deployment(ctx context.Context, p *Scope, module string) (*unstructured.Unstructured, error) {
+	if module == "" {
+		return nil, nil
 	}
 	made, err := p.Cluster.ListOwned(ctx, p.Experiment, deploymentKind, m.objectLabels(p))
 	if err != nil {
-		return RestartMark{}, err
+		return nil, err
 	}
 	for i := range made {
-		if made[i].GetLabels()[v1alpha1.LabelModule] == restart.Module {
-			return p.mark(ctx, &made[i], mark, "spec", "template", "metadata", "annotations")
+		if made[i].GetLabels()[v1alpha1.LabelModule] == module {
+			return &made[i], nil
 		}
 	}
-	return RestartMark{}, nil
+	return nil, nil
+}
+
+// setImage changes the image of a container of a Deployment's pods.
+func setImage(deployment *unstructured.Unstructured, container, image string) error {
+	path := []string{"spec", "template", "spec", "containers"}
+	containers, _, err := unstructured.NestedSlice(deployment.Object, path...)
+	if err != nil {
+		return fmt.Errorf("reading the containers of Deployment %q: %w", deployment.GetName(), err)
+	}
+	for _, one := range containers {
+		if fields, is := one.(map[string]any); is && fields["name"] == container {
+			fields["image"] = image
+		}
+	}
+	return unstructured.SetNestedSlice(deployment.Object, containers, path...)
+}
+
+// outdate makes the next run build an object as it is declared, and replace pods with this metadata.
+func outdate(object *unstructured.Unstructured, mark RestartMark, metadata ...string) error {
+	kube.ForgetIntent(object)
+	for _, at := range [][]string{{"metadata"}, metadata} {
+		path := append(slices.Clone(at), "annotations", v1alpha1.AnnotationFingerprint)
+		if err := unstructured.SetNestedField(object.Object, environment.Fingerprint(mark.String()), path...); err != nil {
+			return fmt.Errorf("setting the fingerprint of %s %q: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return nil
 }
 
 // Restart annotates the Cluster, whose instances CloudNativePG then restarts.
@@ -125,11 +212,75 @@ func (postgresCluster) Restart(ctx context.Context, p *Scope, restart v1alpha1.R
 	if err != nil || object == nil {
 		return RestartMark{}, err
 	}
-	return p.mark(ctx, object, mark, "metadata", "annotations")
+	return p.mark(ctx, object, mark, func(changed *unstructured.Unstructured) error {
+		if restart.Postgres.Image == "" {
+			return nil
+		}
+		if err := outdate(changed, mark, "metadata"); err != nil {
+			return err
+		}
+		return unstructured.SetNestedField(changed.Object, restart.Postgres.Image, "spec", "imageName")
+	}, "metadata", "annotations")
 }
 
-// mark stores the mark of a restart among annotations, unless the same restart has one.
-func (p *Scope) mark(ctx context.Context, object *unstructured.Unstructured, mark RestartMark, path ...string) (RestartMark, error) {
+// Restart annotates the pods of the nodes, which Strimzi then rolls. A pool with a template takes
+// nothing from that of the Kafka.
+func (k kafkaCluster) Restart(ctx context.Context, p *Scope, restart v1alpha1.RestartFault, mark RestartMark) (RestartMark, error) {
+	if restart.Kafka == nil {
+		return RestartMark{}, nil
+	}
+	kinds, err := k.kinds(p.Cluster)
+	if err != nil {
+		return RestartMark{}, err
+	}
+	stored := RestartMark{}
+	for _, kind := range kinds {
+		made, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(p.Request().Experiment, environment.ComponentKafka))
+		if err != nil {
+			return RestartMark{}, err
+		}
+		for i := range made {
+			template := kafkaTemplate(&made[i])
+			if template == nil {
+				continue
+			}
+			// All objects have the mark of the first.
+			stored, err = p.mark(ctx, &made[i], cmp.Or(stored, mark), func(changed *unstructured.Unstructured) error {
+				return upgradeKafka(changed, restart.Kafka.Version, mark)
+			}, append(template, "pod", "metadata", "annotations")...)
+			if err != nil {
+				return RestartMark{}, err
+			}
+		}
+	}
+	return stored, nil
+}
+
+// kafkaTemplate is the path of the template of an object's pods; nil if it has none.
+func kafkaTemplate(object *unstructured.Unstructured) []string {
+	if object.GetKind() == contract.KindKafka {
+		return []string{"spec", "kafka", "template"}
+	}
+	if _, has, _ := unstructured.NestedMap(object.Object, "spec", "template"); has {
+		return []string{"spec", "template"}
+	}
+	return nil
+}
+
+// upgradeKafka changes the version of a Kafka, which the next run builds as declared again.
+func upgradeKafka(object *unstructured.Unstructured, version string, mark RestartMark) error {
+	if version == "" || object.GetKind() != contract.KindKafka {
+		return nil
+	}
+	if err := outdate(object, mark, "metadata"); err != nil {
+		return err
+	}
+	return unstructured.SetNestedField(object.Object, version, "spec", "kafka", "version")
+}
+
+// mark makes a change, and stores the mark of its restart among annotations, unless the same restart
+// has one.
+func (p *Scope) mark(ctx context.Context, object *unstructured.Unstructured, mark RestartMark, change func(*unstructured.Unstructured) error, path ...string) (RestartMark, error) {
 	annotations, _, err := unstructured.NestedStringMap(object.Object, path...)
 	if err != nil {
 		return RestartMark{}, fmt.Errorf("reading the annotations of %s %q: %w", object.GetKind(), object.GetName(), err)
@@ -138,8 +289,36 @@ func (p *Scope) mark(ctx context.Context, object *unstructured.Unstructured, mar
 		return known, nil
 	}
 	changed := object.DeepCopy()
+	if err := change(changed); err != nil {
+		return RestartMark{}, fmt.Errorf("changing %s %q: %w", object.GetKind(), object.GetName(), err)
+	}
 	if err := unstructured.SetNestedField(changed.Object, mark.String(), append(path, annotationRestart)...); err != nil {
 		return RestartMark{}, fmt.Errorf("annotating %s %q: %w", object.GetKind(), object.GetName(), err)
 	}
 	return mark, p.Cluster.PatchIfUnchanged(ctx, changed, object)
+}
+
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters/status,verbs=patch
+
+// Switchover changes the target primary in the Cluster's status, which CloudNativePG then follows.
+func (postgresCluster) Switchover(ctx context.Context, p *Scope, switchover v1alpha1.SwitchoverFault, pod string, now time.Time) (time.Time, error) {
+	if switchover.Postgres == nil {
+		return time.Time{}, nil
+	}
+	object, err := p.GetOwned(ctx, contract.PostgresClusterKind, p.Request().PostgresName())
+	if err != nil || object == nil {
+		return time.Time{}, err
+	}
+	cluster := contract.PostgresCluster{Object: object}
+	switch {
+	case cluster.TargetPrimary() == pod:
+		return cluster.TargetSince(), nil
+	case cluster.TargetPrimary() != cluster.CurrentPrimary():
+		return time.Time{}, nil
+	}
+	changed, err := cluster.Promote(pod, now)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return now, p.Cluster.PatchStatus(ctx, changed, object)
 }

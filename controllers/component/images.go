@@ -39,6 +39,12 @@ func (imagePulls) otherImages(p *Scope) []string {
 	if p.CollectorImage != "" {
 		needed = append(needed, p.CollectorImage)
 	}
+	for _, fault := range p.Run.Spec.Scenario.Faults {
+		// The time of a pull is not that of an upgrade.
+		if fault.Restart != nil && fault.Restart.NewImage() != "" {
+			needed = append(needed, fault.Restart.NewImage())
+		}
+	}
 	for _, wanted := range p.Run.Spec.Scenario.Loads {
 		if image := kinds.ForLoad(wanted).Image(); image != "" {
 			needed = append(needed, image)

@@ -43,9 +43,11 @@ func goesOn(e *v1alpha1.PerfExperiment) { e.Status.Settled = "" }
 func isGone(e *v1alpha1.PerfExperiment) {
 	e.Status.History = &v1alpha1.HistoryStatus{Runs: &metav1.Time{}}
 }
+
 func says1h(e *v1alpha1.PerfExperiment) {
 	e.Spec.Retention = &v1alpha1.Retention{Runs: &metav1.Duration{}}
 }
+
 func saysRaw(e *v1alpha1.PerfExperiment) {
 	e.Spec.Retention = &v1alpha1.Retention{RawResults: &metav1.Duration{}}
 }

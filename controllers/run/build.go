@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/restore"
+	"perflab.dev/perflab/internal/load/faults"
 	"perflab.dev/perflab/internal/measure/results"
 )
 
@@ -36,19 +37,33 @@ func (r *Reconciler) stepBegin(_ context.Context, s *scope) (outcome, error) {
 func (r *Reconciler) stepOperators(_ context.Context, s *scope) (outcome, error) {
 	for _, part := range component.All {
 		for _, needed := range part.RequiredOperators(r.NewRequest(s.run, s.experiment)) {
-			_, served, err := r.Cluster.Serves(needed.Kind)
-			if err != nil {
-				return outcome{}, err
-			}
-			if !served {
-				missing := environment.NotReady(v1alpha1.ReasonOperatorMissing, fmt.Sprintf(
-					"the cluster does not serve %s: install %s", needed.Kind, needed.Name))
-				s.setReadiness(part.Describe().Condition, missing)
-				return s.notReady(needed.Name, missing).pollAfter(missingKindRetryInterval), nil
+			if taken, err := r.checkOperator(s, part.Describe().Condition, needed); err != nil || !taken.done {
+				return taken, err
 			}
 		}
 	}
+	for _, declared := range s.run.Spec.Scenario.Faults {
+		kind, isResource := faults.Kind(declared)
+		if !isResource {
+			continue
+		}
+		needed := component.Operator{Kind: kind, Name: fmt.Sprintf("the operator of fault %q", declared.Name)}
+		if taken, err := r.checkOperator(s, v1alpha1.ConditionLoadsComplete, needed); err != nil || !taken.done {
+			return taken, err
+		}
+	}
 	return next(), nil
+}
+
+// checkOperator waits until the cluster serves the kind of an operator.
+func (r *Reconciler) checkOperator(s *scope, condition string, needed component.Operator) (outcome, error) {
+	_, served, err := r.Cluster.Serves(needed.Kind)
+	if err != nil || served {
+		return next(), err
+	}
+	missing := environment.NotReady(v1alpha1.ReasonOperatorMissing, fmt.Sprintf("the cluster does not serve %s: install %s", needed.Kind, needed.Name))
+	s.setReadiness(condition, missing)
+	return s.notReady(needed.Name, missing).pollAfter(missingKindRetryInterval), nil
 }
 
 // provisionStep is the step that provisions a component and waits until it is ready.

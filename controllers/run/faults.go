@@ -11,6 +11,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/kube"
 	"perflab.dev/perflab/internal/load/faults"
 	"perflab.dev/perflab/internal/measure/results"
 )
@@ -34,7 +35,9 @@ func (r *Reconciler) injector(declared v1alpha1.Fault) injector {
 	case declared.Resource != nil:
 		return resourceInjector{r}
 	case declared.Restart != nil:
-		return restarter{r: r}
+		return restarter{r}
+	case declared.Switchover != nil:
+		return switcher{r: r}
 	default:
 		return podKiller{r: r}
 	}
@@ -77,7 +80,7 @@ func (r *Reconciler) reconcileFault(ctx context.Context, s *scope, declared v1al
 		s.requeueAt(status.Due.Time)
 		return next(), nil
 	case status.Begin == nil:
-		return r.injector(declared).inject(ctx, s, declared, status)
+		return r.inject(ctx, s, declared, status)
 	case s.now.Before(status.End.Time):
 		return next(), r.injector(declared).observe(ctx, s, declared, status)
 	default:
@@ -85,8 +88,19 @@ func (r *Reconciler) reconcileFault(ctx context.Context, s *scope, declared v1al
 	}
 }
 
+// inject injects a fault. One that is refused makes the run invalid: it is to happen now, or in
+// another run.
+func (r *Reconciler) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
+	taken, err := r.injector(declared).inject(ctx, s, declared, status)
+	if refusal := kube.AsRefusal(err); refusal != nil {
+		s.notInjected("fault %q is refused: %s", declared.Name, refusal.Sentence())
+		return next(), nil
+	}
+	return taken, err
+}
+
 // stepFaultsGone waits until nothing is left of the run's faults, which would disturb later runs.
-// It has no deadline.
+// It has no deadline, but [queue.Queue] lets others go first after a while.
 func (r *Reconciler) stepFaultsGone(ctx context.Context, s *scope) (outcome, error) {
 	for _, declared := range s.run.Spec.Scenario.Faults {
 		status := s.status().Fault(declared.Name)

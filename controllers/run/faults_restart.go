@@ -10,10 +10,7 @@ import (
 )
 
 // restarter lets a component's controller replace its pods.
-type restarter struct {
-	endsByItself
-	r *Reconciler
-}
+type restarter struct{ r *Reconciler }
 
 // inject marks the component's object. The mark has the start time, so that the next reconcile
 // finds it even if the status could not be written.
@@ -48,10 +45,28 @@ func (i restarter) observe(ctx context.Context, s *scope, declared v1alpha1.Faul
 	return nil
 }
 
+// remove takes back what only the restart needed.
+func (i restarter) remove(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
+	if status.Begin == nil || status.Gone {
+		return nil
+	}
+	seen := i.r.newLiveScope(s)
+	for _, part := range component.All {
+		if err := part.EndRestart(ctx, seen, *declared.Restart); err != nil {
+			return componentError{part, err}
+		}
+	}
+	status.Gone = true
+	return nil
+}
+
 // restarted are the pods of a restart.
 func restarted(restart v1alpha1.RestartFault) []v1alpha1.KillFault {
-	if restart.Module != "" {
+	switch {
+	case restart.Module != "":
 		return []v1alpha1.KillFault{{Module: restart.Module}}
+	case restart.Kafka != nil:
+		return []v1alpha1.KillFault{{Kafka: v1alpha1.KafkaBroker}}
 	}
-	return []v1alpha1.KillFault{{Postgres: v1alpha1.PostgresPrimary}, {Postgres: v1alpha1.PostgresReplica}}
+	return []v1alpha1.KillFault{postgresPrimary, postgresReplicas}
 }

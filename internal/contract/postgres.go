@@ -3,11 +3,13 @@
 package contract
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -92,7 +94,7 @@ type PostgresCluster struct{ Object *unstructured.Unstructured }
 func (c PostgresCluster) Ready() bool {
 	return isReady(c.Object) &&
 		c.ReadyInstances() == c.Instances() &&
-		c.CurrentPrimary() != "" && c.CurrentPrimary() == text(c.Object, "status", "targetPrimary")
+		c.CurrentPrimary() != "" && c.CurrentPrimary() == c.TargetPrimary()
 }
 
 // HasStatus reports whether CloudNativePG has written a status.
@@ -116,6 +118,36 @@ func (c PostgresCluster) Names(instance string) bool {
 
 // CurrentPrimary returns the primary; empty if there is none.
 func (c PostgresCluster) CurrentPrimary() string { return text(c.Object, "status", "currentPrimary") }
+
+// TargetPrimary returns the instance that is or becomes the primary; empty if there is none.
+func (c PostgresCluster) TargetPrimary() string { return text(c.Object, "status", "targetPrimary") }
+
+// TargetSince returns when the target primary was set; zero if unknown.
+func (c PostgresCluster) TargetSince() time.Time {
+	since, err := time.Parse(metav1.RFC3339Micro, text(c.Object, "status", "targetPrimaryTimestamp"))
+	if err != nil {
+		return time.Time{}
+	}
+	return since
+}
+
+// Promote returns the Cluster with a status that asks CloudNativePG to make an instance the
+// primary, as kubectl cnpg promote writes it.
+func (c PostgresCluster) Promote(instance string, at time.Time) (*unstructured.Unstructured, error) {
+	changed := c.Object.DeepCopy()
+	for name, value := range map[string]string{
+		"targetPrimary": instance, "targetPrimaryTimestamp": at.UTC().Format(metav1.RFC3339Micro),
+		"phase": phaseSwitchover, "phaseReason": "Switching over to " + instance,
+	} {
+		if err := unstructured.SetNestedField(changed.Object, value, "status", name); err != nil {
+			return nil, fmt.Errorf("the status of Cluster %q: %w", c.Object.GetName(), err)
+		}
+	}
+	return changed, nil
+}
+
+// phaseSwitchover is CloudNativePG's phase of a switchover.
+const phaseSwitchover = "Switchover in progress"
 
 // Image returns the instances' image; empty if unknown.
 func (c PostgresCluster) Image() string { return text(c.Object, "status", "image") }

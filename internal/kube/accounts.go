@@ -100,6 +100,10 @@ func (c accountClient) write(ctx context.Context, object any, verbs []string, do
 	if err != nil {
 		return err
 	}
+	return c.writeAs(ctx, about, verbs, do)
+}
+
+func (c accountClient) writeAs(ctx context.Context, about subject, verbs []string, do func(context.Context, client.Client) error) error {
 	if slices.Contains(ownGroups, about.kind.Group) {
 		return do(ctx, c.Client)
 	}
@@ -149,7 +153,7 @@ func (c accountClient) explainForbidden(ctx context.Context, who account, about 
 	for _, verb := range verbs {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: who.namespace, Verb: verb, Group: about.kind.Group, Resource: resource.Resource.Resource, Name: about.key.Name,
+				Namespace: who.namespace, Verb: verb, Group: about.kind.Group, Resource: resource.Resource.Resource, Subresource: about.subresource, Name: about.key.Name,
 			},
 		}}
 		switch asked := c.accounts.writer.Create(ctx, review); {
@@ -159,7 +163,7 @@ func (c accountClient) explainForbidden(ctx context.Context, who account, about 
 			return err
 		case !review.Status.Allowed:
 			return missingRight("ServiceAccount %q may not %s %s in namespace %q: kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s",
-				who.name, verb, resource.Resource.GroupResource(), who.namespace, who.name, who.namespace, c.accounts.Role, who.namespace, who.name)
+				who.name, verb, about.resource(resource.Resource.GroupResource()), who.namespace, who.name, who.namespace, c.accounts.Role, who.namespace, who.name)
 		}
 	}
 	return err
@@ -178,10 +182,19 @@ func (l *MissingRight) Error() string { return l.status.Message }
 // Status returns the API status.
 func (l *MissingRight) Status() metav1.Status { return l.status }
 
-// subject identifies the object that is written.
+// subject identifies the object that is written, or its subresource.
 type subject struct {
-	kind schema.GroupVersionKind
-	key  client.ObjectKey
+	kind        schema.GroupVersionKind
+	key         client.ObjectKey
+	subresource string
+}
+
+// resource returns the name of the resource, as in rules of roles.
+func (s subject) resource(of schema.GroupResource) string {
+	if s.subresource != "" {
+		of.Resource += "/" + s.subresource
+	}
+	return of.String()
 }
 
 // subjectFor returns the subject of a write. Applied objects are unstructured.
@@ -191,7 +204,7 @@ func (c accountClient) subjectFor(object any) (subject, error) {
 		return subject{}, fmt.Errorf("writing %T: %w", object, errNoAccount)
 	}
 	kind, err := c.GroupVersionKindFor(written)
-	return subject{kind, client.ObjectKeyFromObject(written)}, err
+	return subject{kind: kind, key: client.ObjectKeyFromObject(written)}, err
 }
 
 func (c accountClient) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
@@ -213,4 +226,29 @@ func (c accountClient) Apply(ctx context.Context, intent runtime.ApplyConfigurat
 
 func (c accountClient) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
 	return c.write(ctx, object, []string{"delete"}, func(ctx context.Context, as client.Client) error { return as.Delete(ctx, object, options...) })
+}
+
+// Status returns a writer of statuses, which patches as the account.
+func (c accountClient) Status() client.SubResourceWriter { return c.SubResource("status") }
+
+// SubResource returns a client of a subresource, which patches as the account.
+func (c accountClient) SubResource(name string) client.SubResourceClient {
+	return accountSubResource{c.Client.SubResource(name), c, name}
+}
+
+type accountSubResource struct {
+	client.SubResourceClient
+	of   accountClient
+	name string
+}
+
+func (s accountSubResource) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+	about, err := s.of.subjectFor(object)
+	if err != nil {
+		return err
+	}
+	about.subresource = s.name
+	return s.of.writeAs(ctx, about, []string{"patch"}, func(ctx context.Context, as client.Client) error {
+		return as.SubResource(s.name).Patch(ctx, object, patch, options...)
+	})
 }

@@ -50,6 +50,7 @@ func TestWritesNeedAccount(t *testing.T) {
 			"update": acting.Update(ctx, object()),
 			"patch":  acting.Patch(ctx, object(), client.MergeFrom(object())),
 			"delete": acting.Delete(ctx, object()),
+			"status": acting.Status().Patch(ctx, object(), client.MergeFrom(object())),
 		} {
 			if err == nil {
 				t.Errorf("%s for %s passes", verb, name)
@@ -65,5 +66,9 @@ func TestWritesNeedAccount(t *testing.T) {
 		t.Errorf("the operator's own kinds are written as somebody: %q", asked)
 	}
 	_ = acting.Create(ctx, object())
-	expect.Equal(t, []string{"system:serviceaccount:lab:author /api/v1/namespaces/lab/configmaps"}, asked, "asked")
+	_ = acting.Status().Patch(ctx, object(), client.MergeFrom(object()))
+	expect.Equal(t, []string{
+		"system:serviceaccount:lab:author /api/v1/namespaces/lab/configmaps",
+		"system:serviceaccount:lab:author /api/v1/namespaces/lab/configmaps/results/status",
+	}, asked, "asked")
 }

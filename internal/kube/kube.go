@@ -31,6 +31,13 @@ const FieldOwner = client.FieldOwner("perflab")
 // changes writes nothing.
 const annotationIntent = "perflab.dev/intent"
 
+// ForgetIntent makes the next [Cluster.Apply] of an object write it again.
+func ForgetIntent(object client.Object) {
+	annotations := object.GetAnnotations()
+	delete(annotations, annotationIntent)
+	object.SetAnnotations(annotations)
+}
+
 // Cluster reads through the manager's cache and writes to the API server.
 type Cluster struct {
 	Client client.Client
@@ -154,6 +161,12 @@ func (c Cluster) Patch(ctx context.Context, object, before client.Object) error 
 func (c Cluster) PatchIfUnchanged(ctx context.Context, object, before client.Object) error {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	return c.explain("change", object, c.Client.Patch(ctx, object, patch, FieldOwner))
+}
+
+// PatchStatus is PatchIfUnchanged for the status of a third-party object.
+func (c Cluster) PatchStatus(ctx context.Context, object, before client.Object) error {
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return c.explain("change", object, c.Client.Status().Patch(ctx, object, patch, FieldOwner))
 }
 
 // ApplyFields changes fields of a third-party object by server-side apply. The intent

@@ -43,3 +43,34 @@ func TestFaultSample(t *testing.T) {
 		t.Errorf("lost time %v s, want some seconds with one replica and less with two", lost)
 	}
 }
+
+// TestPrimarySample: CloudNativePG promotes the replica that a run lists, and another one after
+// the primary is killed.
+func TestPrimarySample(t *testing.T) {
+	_, done := runSample(t, "lost-primary.yaml", shorten, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Arms = e.Spec.Arms[:1]
+		scenario := &e.Spec.Scenarios[0]
+		scenario.Loads[0].Script.Env = []corev1.EnvVar{{Name: "DURATION", Value: "175s"}}
+		e.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 15 * time.Second}
+		moved, killed := scenario.Faults[0], scenario.Faults[0]
+		moved.Name, moved.Kill, moved.Switchover = "moved", nil, &v1alpha1.SwitchoverFault{Postgres: &v1alpha1.PostgresSwitchover{}}
+		moved.After, moved.Within, moved.Observe = metav1.Duration{Duration: 30 * time.Second}, nil, &metav1.Duration{Duration: 50 * time.Second}
+		killed.After, killed.Within, killed.Observe = metav1.Duration{Duration: 85 * time.Second}, nil, &metav1.Duration{Duration: 80 * time.Second}
+		scenario.Faults = []v1alpha1.Fault{moved, killed}
+	})
+	for _, run := range done {
+		for _, name := range []string{"moved", "primary-lost"} {
+			fault := run.Status.Fault(name)
+			if fault == nil || len(fault.Targets) != 1 || fault.Begin == nil || fault.Ready == nil {
+				t.Fatalf("run %s: fault %s: %+v", run.Name, name, fault)
+			}
+			t.Logf("%s: %s, another primary after %s, %d restarts; lost %.1f s, %.0f errors, recovered after %.0f s", name, fault.Targets[0].Pod,
+				fault.Ready.Sub(fault.Begin.Time), fault.Restarts, observed(t, run, "desk/lostTime@fault-"+name),
+				observed(t, run, "desk/excessErrors@fault-"+name), observed(t, run, "desk/recoveryTime@fault-"+name))
+		}
+		// The replica that was promoted is the primary that is killed.
+		if moved, killed := run.Status.Fault("moved"), run.Status.Fault("primary-lost"); moved.Targets[0].Pod != killed.Targets[0].Pod {
+			t.Errorf("run %s: %s was promoted, and %s killed as the primary", run.Name, moved.Targets[0].Pod, killed.Targets[0].Pod)
+		}
+	}
+}

@@ -47,8 +47,12 @@ func Delay(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec) time.Duration {
 func Choose(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, candidates []corev1.Pod) []v1alpha1.FaultTarget {
 	sorted := slices.SortedFunc(slices.Values(candidates), func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	random(fault, run).Shuffle(len(sorted), func(i, j int) { sorted[i], sorted[j] = sorted[j], sorted[i] })
+	wanted := 1
+	if fault.Kill != nil {
+		wanted = int(fault.Kill.PodsOrDefault())
+	}
 	var targets []v1alpha1.FaultTarget
-	for _, pod := range sorted[:min(len(sorted), int(fault.Kill.PodsOrDefault()))] {
+	for _, pod := range sorted[:min(len(sorted), wanted)] {
 		targets = append(targets, v1alpha1.FaultTarget{Pod: pod.Name, UID: pod.UID, Node: pod.Spec.NodeName})
 	}
 	return targets
@@ -86,16 +90,22 @@ func Progress(statuses []v1alpha1.RunFault, now time.Time) string {
 const settle = 5 * time.Second
 
 // AllowRestarts returns how many restarts follow from faults, given the number of all restarts so
-// far. A fault under observation accounts for those that no other one does.
+// far. A fault under observation accounts for those that no other one does, and that came after its
+// begin.
 func AllowRestarts(statuses []v1alpha1.RunFault, all int32, now time.Time) int32 {
 	var allowed int32
 	for i := range statuses {
 		allowed += statuses[i].Restarts
 	}
 	for i := range statuses {
-		if fault := &statuses[i]; fault.End != nil && now.Before(fault.End.Add(settle)) && all > allowed {
-			fault.Restarts += all - allowed
-			allowed = all
+		fault := &statuses[i]
+		if fault.Begin == nil {
+			fault.EarlierRestarts = all - allowed
+			continue
+		}
+		if others := all - allowed - fault.EarlierRestarts; others > 0 && now.Before(fault.End.Add(settle)) {
+			fault.Restarts += others
+			allowed += others
 		}
 	}
 	return allowed
@@ -157,7 +167,7 @@ func StrikesPostgres(scenario *v1alpha1.Scenario) bool {
 		case fault.Restart != nil:
 			return fault.Restart.Postgres != nil
 		}
-		// The targets of a custom resource are unknown.
+		// A switchover does, and the targets of a custom resource are unknown.
 		return true
 	})
 }

@@ -101,14 +101,14 @@ func TestAllowRestarts(t *testing.T) {
 	after := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	expect.Equal(t, int32(0), faults.AllowRestarts(statuses, 1, after(0)), "before any fault")
 	faults.Begin(&statuses[0], first, after(10))
-	expect.Equal(t, int32(2), faults.AllowRestarts(statuses, 2, after(20)), "during the first")
-	expect.Equal(t, int32(3), faults.AllowRestarts(statuses, 3, after(72)), "noticed after the first")
-	expect.Equal(t, int32(3), faults.AllowRestarts(statuses, 4, after(100)), "between them")
+	expect.Equal(t, int32(1), faults.AllowRestarts(statuses, 2, after(20)), "during the first")
+	expect.Equal(t, int32(2), faults.AllowRestarts(statuses, 3, after(72)), "noticed after the first")
+	expect.Equal(t, int32(2), faults.AllowRestarts(statuses, 4, after(100)), "between them")
 	faults.Begin(&statuses[1], second, after(120))
-	expect.Equal(t, int32(6), faults.AllowRestarts(statuses, 6, after(130)), "during the second")
-	expect.Equal(t, int32(6), faults.AllowRestarts(statuses, 7, after(300)), "after both")
-	expect.Equal(t, int32(3), statuses[0].Restarts, "restarts of the first")
-	expect.Equal(t, int32(3), statuses[1].Restarts, "restarts of the second")
+	expect.Equal(t, int32(4), faults.AllowRestarts(statuses, 6, after(130)), "during the second")
+	expect.Equal(t, int32(4), faults.AllowRestarts(statuses, 7, after(300)), "after both")
+	expect.Equal(t, int32(2), statuses[0].Restarts, "restarts of the first")
+	expect.Equal(t, int32(2), statuses[1].Restarts, "restarts of the second")
 }
 
 // Pods that appear after a fault may not disappear again after its observation.

@@ -50,6 +50,18 @@ func Manifest(raw []byte) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
+// Kind returns the kind of the custom resource that a fault creates; false if it creates none.
+func Kind(fault v1alpha1.Fault) (schema.GroupKind, bool) {
+	if fault.Resource == nil {
+		return schema.GroupKind{}, false
+	}
+	object, err := Manifest(fault.Resource.Manifest.Raw)
+	if err != nil {
+		return schema.GroupKind{}, false
+	}
+	return object.GroupVersionKind().GroupKind(), true
+}
+
 // Resource returns the custom resource of a fault of a run, which owns it.
 func Resource(fault v1alpha1.Fault, run *v1alpha1.PerfRun) (*unstructured.Unstructured, error) {
 	object, err := Manifest(fault.Resource.Manifest.Raw)

@@ -77,6 +77,8 @@ func TestExperiment(t *testing.T) {
 		"items to lend":     {`{scenarios: [{name: s, loads: [{name: l, checkInCheckOut: {users: 1, data: {configMap: {name: c}}}}, {name: m, checkInCheckOut: {users: 1, data: {persistentVolumeClaim: {claimName: p}}}}]}]}`, []string{`spec.scenarios[0].loads[0].checkInCheckOut.data.configMap: get ConfigMap "c"`, `spec.scenarios[0].loads[1].checkInCheckOut.data.persistentVolumeClaim: create pods`}},
 		"restoring":         {`{restore: {sql: {configMap: {name: c, key: k}}, job: {image: "a:1", env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}}`, []string{`spec.restore.sql.configMap: get ConfigMap "c"`, `spec.restore.job.env[0].valueFrom.secretKeyRef: get Secret "s"`}},
 		"a fault":           {`{scenarios: [{name: s, faults: [{name: f, kill: {module: a}}]}]}`, []string{`spec.scenarios[0].faults[0].kill: delete pods`}},
+		"a switchover":      {`{scenarios: [{name: s, faults: [{name: f, switchover: {postgres: {}}}]}]}`, []string{`spec.scenarios[0].faults[0].switchover: delete pods`}},
+		"an upgrade":        {`{scenarios: [{name: s, faults: [{name: f, restart: {postgres: {image: "example.org/postgres:1"}}}]}]}`, []string{`spec.scenarios[0].faults[0].restart: delete pods`, `spec.scenarios[0].faults[0].restart.postgres.image: create pods`}},
 		"Prometheus":        {`{measurement: {prometheus: {url: "http://p", tokenSecret: {name: t}}}}`, []string{`spec.measurement.prometheus.tokenSecret: get Secret "t"`}},
 		"prices":            {`{cost: {priceList: {name: p}}}`, []string{`spec.cost.priceList: get ConfigMap "p"`}},
 	}

@@ -77,8 +77,10 @@ func (f *finder) reference(path *field.Path, value any) {
 		f.workload(path, verbPatch, reference.Kind, reference.Name)
 	case v1alpha1.Patch:
 		f.patch(path.Child("merge"), reference)
-	case v1alpha1.KillFault, v1alpha1.RestartFault:
-		f.need(path, Right{Verb: verbDelete, Resource: "pods"}, "who deletes pods")
+	case v1alpha1.KillFault, v1alpha1.RestartFault, v1alpha1.SwitchoverFault:
+		f.need(path, Right{Verb: verbDelete, Resource: "pods"}, "who disturbs pods")
+	case v1alpha1.PostgresRestart:
+		f.postgresImage(path.Child("image"), reference.Image)
 	case v1alpha1.Postgres:
 		f.postgresImage(path.Child("image"), reference.Image)
 	case v1alpha1.PostgresSet:

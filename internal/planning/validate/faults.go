@@ -136,9 +136,15 @@ func targetFault(fault v1alpha1.Fault, system *v1alpha1.System) (child string, v
 	kill, name := fault.Kill, "kill"
 	if restart := fault.Restart; restart != nil {
 		name, kill = "restart", &v1alpha1.KillFault{Module: restart.Module}
-		if restart.Postgres != nil {
+		switch {
+		case restart.Postgres != nil:
 			kill.Postgres = v1alpha1.PostgresPrimary
+		case restart.Kafka != nil:
+			kill.Kafka = v1alpha1.KafkaBroker
 		}
+	}
+	if fault.Switchover != nil {
+		name, kill = "switchover", &v1alpha1.KillFault{Postgres: v1alpha1.PostgresReplica}
 	}
 	if kill == nil {
 		return "", nil, ""
@@ -192,6 +198,8 @@ func kafkaKillFault(role v1alpha1.KafkaRole, pods int32, kafka *v1alpha1.Kafka) 
 	switch {
 	case kafka == nil || kafka.External != nil:
 		return "kafka", role, "the system has no Kafka that PerfLab builds in every arm: name a module, or declare system.kafka"
+	case kafka.Brokers.Replicas == 1 && kafka.Brokers.Storage == nil:
+		return "kafka", role, "Kafka has one broker, whose topics go with its pod: set kafka.brokers.storage, or raise kafka.brokers.replicas and the topics' replicas"
 	case role == v1alpha1.KafkaController && pods > 1:
 		return "pods", pods, "Kafka has one active controller: remove pods"
 	case role == v1alpha1.KafkaBroker && kafka.Brokers.Replicas < pods:

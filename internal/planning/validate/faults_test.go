@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -37,6 +38,7 @@ func TestFaultsAreValidated(t *testing.T) {
 		"the primary":             {kill, "kill: {postgres: Primary}", "", ""},
 		"two primaries":           {kill, "kill: {postgres: Primary, pods: 2}", "", "PostgreSQL has one primary"},
 		"no replica":              {kill, "kill: {postgres: Replica}", "", "PostgreSQL has 0 replicas: raise postgres.instances in every arm"},
+		"nothing to promote":      {kill, "switchover: {postgres: {}}", "", "PostgreSQL has 0 replicas: raise postgres.instances in every arm"},
 		"the controller":          {kill, "kill: {kafka: Controller}", "", ""},
 		"two controllers":         {kill, "kill: {kafka: Controller, pods: 2}", "", "Kafka has one active controller"},
 		"more brokers":            {kill, "kill: {kafka: Broker, pods: 9}", "", "lower pods, or raise kafka.brokers.replicas in every arm"},
@@ -82,6 +84,20 @@ func TestMetricsOfFaults(t *testing.T) {
 
 // withFaults is an experiment of one scenario, with a warm-up of a minute, over a system with one
 // instance of PostgreSQL and an existing workload.
+// A broker without a volume loses its topics with its pod, which would make every run invalid.
+func TestTheOnlyBrokerNeedsAVolume(t *testing.T) {
+	for _, fault := range []string{"kill: {kafka: Broker}", "restart: {kafka: {}}"} {
+		made := withFaults(t, strings.Replace(lostModule, "kill: {module: gateway}", fault, 1))
+		made.Spec.System.Kafka.Brokers = v1alpha1.KafkaNodes{Replicas: 1}
+		for i := range made.Spec.System.Kafka.Topics {
+			made.Spec.System.Kafka.Topics[i].Replicas = 1
+		}
+		expectErrors(t, made, "Kafka has one broker, whose topics go with its pod: set kafka.brokers.storage")
+		made.Spec.System.Kafka.Brokers.Storage = &v1alpha1.Storage{Size: resource.MustParse("1Gi")}
+		expectErrors(t, made, "")
+	}
+}
+
 func withFaults(t *testing.T, scenario string) *v1alpha1.PerfExperiment {
 	t.Helper()
 	made := experiment()
