@@ -47,6 +47,10 @@ func deltaExtent(rows []Delta, margin float64) (low, high float64) {
 			}
 		}
 	}
+	if low == high {
+		// All are 0, and so is the margin.
+		return -1, 1
+	}
 	return low, high
 }
 

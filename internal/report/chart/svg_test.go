@@ -60,3 +60,10 @@ func TestInlineElements(t *testing.T) {
 		})
 	}
 }
+
+// A difference of zero with a margin of zero is drawn in the middle.
+func TestIntervalOfZeros(t *testing.T) {
+	if drawn := string(chart.Interval(chart.Delta{}, []chart.Delta{{}}, 0)); strings.Contains(drawn, "NaN") {
+		t.Errorf("the interval is %s", drawn)
+	}
+}

@@ -28,7 +28,7 @@ func primaryMetrics(r *Record, under *scenario) []string {
 func dots(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	m, in := metric.Parse(subject), under.display(subject)
 	var rows []chart.Sample
-	alt := fmt.Sprintf("Every valid run of each arm: %s, in %s. ", m.Under(under.Name), in.unit)
+	alt := fmt.Sprintf("Every valid run of each arm: %s%s. ", m.Under(under.Name), inUnit(in.unit))
 	for _, arm := range under.arms {
 		found := under.at(subject, arm.Name)
 		if found == nil {

@@ -189,7 +189,7 @@ func releaseNames(steps []release) []string {
 func (r *Record) releasesChart(group []releases.Series, steps []release) document.Chart {
 	var all []chart.Sequence
 	var changes []float64
-	alt := fmt.Sprintf("%s from release to release, in %s. ", group[0].DisplayName(), group[0].Unit)
+	alt := fmt.Sprintf("%s from release to release%s. ", group[0].DisplayName(), inUnit(group[0].Unit))
 	for _, series := range group {
 		one := chart.Sequence{Series: r.arms[slices.IndexFunc(r.arms, func(known arm) bool { return known.Name == series.Arm })].series()}
 		for i := range series.Points {

@@ -44,10 +44,25 @@ func drift(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 		slices.SortFunc(one.Stages, chart.CompareStages)
 		all = append(all, one)
 	}
+	if areAllEqual(all) {
+		return document.Chart{}, false
+	}
 	return withSequences(document.Chart{
 		Title: titleWithUnit("Block by block: "+m.Phrase(), unit),
-		Alt:   fmt.Sprintf("Every valid run in the order of blocks: %s, in %s. ", m.Under(under.Name), unit) + stagesText(all),
+		Alt:   fmt.Sprintf("Every valid run in the order of blocks: %s%s. ", m.Under(under.Name), inUnit(unit)) + stagesText(all),
 	}, all, "Block", 0)
+}
+
+// areAllEqual reports whether all runs have one value, which can't drift.
+func areAllEqual(all []chart.Sequence) bool {
+	for _, one := range all {
+		for _, stage := range one.Stages {
+			if stage.Value != all[0].Stages[0].Value {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // pricedMetrics are the deciding metrics, if the costs of arms differ.
@@ -72,7 +87,7 @@ func price(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 			all = append(all, chart.Sequence{Series: arm.series(), Stages: []chart.Stage{newStage(cost.center(), found)}})
 		}
 	}
-	alt := fmt.Sprintf("What each arm costs, in %s, and %s, in %s. ", currency, m.Under(under.Name), unit)
+	alt := fmt.Sprintf("What each arm costs, in %s, and %s%s. ", currency, m.Under(under.Name), inUnit(unit))
 	for _, one := range all {
 		alt += fmt.Sprintf("%s: %s and %s. ", one.Series.Name, digits.Fixed(one.Stages[0].At, 2), digits.Rough(one.Stages[0].Value))
 	}

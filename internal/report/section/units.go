@@ -89,6 +89,14 @@ func withUnit(text, unit string) string {
 	return text + digits.Space + unit
 }
 
+// inUnit names the unit in a sentence: ", in ms".
+func inUnit(unit string) string {
+	if unit == "" || unit == metric.UnitCount {
+		return ""
+	}
+	return ", in " + unit
+}
+
 // titleWithUnit appends the unit to a column's title.
 func titleWithUnit(title, unit string) string {
 	if unit == "" || unit == metric.UnitCount {
