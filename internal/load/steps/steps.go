@@ -66,9 +66,12 @@ func WithDurations(scenarios []v1alpha1.Scenario, measurement v1alpha1.Measureme
 			switch {
 			case load.Name != stepped.Name:
 			case load.DataImport != nil:
-				imports := *load.DataImport
-				imports.Imports, imports.Records = levels, meanLevel(scenario.Capacity.Min, scenario.Capacity.MaxOrDefault(stepped), levels)
-				load.DataImport = &imports
+				imports, capacity := *load.DataImport, *scenario.Capacity
+				most := capacity.MaxOrDefault(stepped)
+				imports.Imports, imports.Records = levels, meanLevel(capacity.Min, most, levels)
+				// The highest level is still that of the declared records.
+				capacity.Max = &most
+				load.DataImport, timed[i].Capacity = &imports, &capacity
 			default:
 				load.Duration = &metav1.Duration{Duration: timetable.WarmUp + time.Duration(levels)*timetable.Step}
 			}

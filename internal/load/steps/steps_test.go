@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/steps"
@@ -52,6 +53,18 @@ func TestScriptsLastAsLongAsTheirSteps(t *testing.T) {
 		v1alpha1.Measurement{WarmUp: duration(30 * time.Second)})
 	if got := timed[0].Loads[0].Duration; got == nil || got.Duration != 6*time.Minute+30*time.Second {
 		t.Errorf("duration %v, want 6m30s", got)
+	}
+}
+
+// Imports are as many as the levels and have their mean size. The range stays as declared.
+func TestImportsHaveMeanSize(t *testing.T) {
+	imports := v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{Records: 1000}}
+	timed := steps.WithDurations([]v1alpha1.Scenario{scenario(v1alpha1.Capacity{Min: 10, Levels: ptr.To[int32](3)}, imports)}, v1alpha1.Measurement{})[0]
+	if made := timed.Loads[0].DataImport; made.Imports != 3 || made.Records != 370 {
+		t.Errorf("%d imports of %d records, want 3 of 370", made.Imports, made.Records)
+	}
+	if most := timed.Capacity.MaxOrDefault(timed.Loads[0]); most != 1000 {
+		t.Errorf("the highest level is %d, want 1000", most)
 	}
 }
 
