@@ -364,6 +364,17 @@ func (r RestartFault) String() string {
 	return "restarts " + subject
 }
 
+// Replaces are the pods that the restart replaces, as those of faults that kill them.
+func (r RestartFault) Replaces() []KillFault {
+	switch {
+	case r.Postgres != nil:
+		return []KillFault{{Postgres: PostgresPrimary}, {Postgres: PostgresReplica}}
+	case r.Kafka != nil:
+		return []KillFault{{Kafka: KafkaBroker}}
+	}
+	return []KillFault{{Module: r.Module}}
+}
+
 // NewImage is the image that the restarted pods run; empty if they keep theirs.
 func (r RestartFault) NewImage() string {
 	if r.Postgres != nil {

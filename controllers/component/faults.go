@@ -21,7 +21,6 @@ import (
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/environment/modules"
 	"perflab.dev/perflab/internal/kube"
-	"perflab.dev/perflab/internal/naming"
 )
 
 // FaultCandidates returns the pods of the module that PerfLab created; none of an adopted one.
@@ -117,7 +116,7 @@ func (m moduleSet) Restart(ctx context.Context, p *Scope, restart v1alpha1.Resta
 			if err := setImage(changed, restart.Module, restart.Image); err != nil {
 				return err
 			}
-			if err := outdate(changed, mark, "spec", "template", "metadata"); err != nil {
+			if err := outdate(changed, mark, []string{"spec", "template", "metadata"}); err != nil {
 				return err
 			}
 		}
@@ -191,11 +190,12 @@ func setImage(deployment *unstructured.Unstructured, container, image string) er
 	return unstructured.SetNestedSlice(deployment.Object, containers, path...)
 }
 
-// outdate makes the next run build an object as it is declared, and replace pods with this metadata.
-func outdate(object *unstructured.Unstructured, mark RestartMark, metadata ...string) error {
+// outdate makes the next run build an object as it is declared. pods are the paths of the metadata of
+// its pods, which the next run then replaces.
+func outdate(object *unstructured.Unstructured, mark RestartMark, pods ...[]string) error {
 	kube.ForgetIntent(object)
-	for _, at := range [][]string{{"metadata"}, metadata} {
-		path := append(slices.Clone(at), "annotations", v1alpha1.AnnotationFingerprint)
+	for _, metadata := range append(pods, []string{"metadata"}) {
+		path := append(slices.Clone(metadata), "annotations", v1alpha1.AnnotationFingerprint)
 		if err := unstructured.SetNestedField(object.Object, environment.Fingerprint(mark.String()), path...); err != nil {
 			return fmt.Errorf("setting the fingerprint of %s %q: %w", object.GetKind(), object.GetName(), err)
 		}
@@ -216,7 +216,7 @@ func (postgresCluster) Restart(ctx context.Context, p *Scope, restart v1alpha1.R
 		if restart.Postgres.Image == "" {
 			return nil
 		}
-		if err := outdate(changed, mark, "metadata"); err != nil {
+		if err := outdate(changed, mark); err != nil {
 			return err
 		}
 		return unstructured.SetNestedField(changed.Object, restart.Postgres.Image, "spec", "imageName")
@@ -229,28 +229,22 @@ func (k kafkaCluster) Restart(ctx context.Context, p *Scope, restart v1alpha1.Re
 	if restart.Kafka == nil {
 		return RestartMark{}, nil
 	}
-	kinds, err := k.kinds(p.Cluster)
+	made, err := k.resources(ctx, p)
 	if err != nil {
 		return RestartMark{}, err
 	}
 	stored := RestartMark{}
-	for _, kind := range kinds {
-		made, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(p.Request().Experiment, environment.ComponentKafka))
+	for i := range made {
+		template := kafkaTemplate(&made[i])
+		if template == nil {
+			continue
+		}
+		// All objects have the mark of the first.
+		stored, err = p.mark(ctx, &made[i], cmp.Or(stored, mark), func(changed *unstructured.Unstructured) error {
+			return upgradeKafka(changed, restart.Kafka.Version, mark)
+		}, append(template, "pod", "metadata", "annotations")...)
 		if err != nil {
 			return RestartMark{}, err
-		}
-		for i := range made {
-			template := kafkaTemplate(&made[i])
-			if template == nil {
-				continue
-			}
-			// All objects have the mark of the first.
-			stored, err = p.mark(ctx, &made[i], cmp.Or(stored, mark), func(changed *unstructured.Unstructured) error {
-				return upgradeKafka(changed, restart.Kafka.Version, mark)
-			}, append(template, "pod", "metadata", "annotations")...)
-			if err != nil {
-				return RestartMark{}, err
-			}
 		}
 	}
 	return stored, nil
@@ -272,7 +266,7 @@ func upgradeKafka(object *unstructured.Unstructured, version string, mark Restar
 	if version == "" || object.GetKind() != contract.KindKafka {
 		return nil
 	}
-	if err := outdate(object, mark, "metadata"); err != nil {
+	if err := outdate(object, mark); err != nil {
 		return err
 	}
 	return unstructured.SetNestedField(object.Object, version, "spec", "kafka", "version")

@@ -150,20 +150,27 @@ func (k kafkaCluster) findPodRefusal(ctx context.Context, p *Scope, observed *en
 
 // lineage is the run's Kafka and its node pools.
 func (k kafkaCluster) lineage(ctx context.Context, p *Scope) (Lineage, error) {
-	request := p.Request()
+	made, err := k.resources(ctx, p)
+	lineage := Lineage{}
+	lineage.addAll(made)
+	return lineage, err
+}
+
+// resources returns the run's Kafka and its node pools.
+func (k kafkaCluster) resources(ctx context.Context, p *Scope) ([]unstructured.Unstructured, error) {
 	kinds, err := k.kinds(p.Cluster)
 	if err != nil {
 		return nil, err
 	}
-	lineage := Lineage{}
+	var all []unstructured.Unstructured
 	for _, kind := range kinds {
-		made, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(request.Experiment, environment.ComponentKafka))
+		made, err := p.Cluster.ListOwned(ctx, p.Experiment, kind, naming.ComponentLabels(p.Request().Experiment, environment.ComponentKafka))
 		if err != nil {
 			return nil, err
 		}
-		lineage.addAll(made)
+		all = append(all, made...)
 	}
-	return lineage, nil
+	return all, nil
 }
 
 // podSets returns the StrimziPodSets of the lineage. They are read once per reconcile, from the

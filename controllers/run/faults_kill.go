@@ -39,7 +39,7 @@ func (k podKiller) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 		s.notInjected("fault %q %s, and there %s", declared.Name, declared.Kill, prose.Verb(len(candidates), "is 1 such pod", fmt.Sprintf("are %d such pods", len(candidates))))
 		return next(), nil
 	}
-	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, candidates), int32(len(candidates))
+	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, candidates, wanted), int32(len(candidates))
 	return onceWritten(), nil
 }
 

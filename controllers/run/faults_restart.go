@@ -16,7 +16,7 @@ type restarter struct{ r *Reconciler }
 // finds it even if the status could not be written.
 func (i restarter) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
 	pods := int32(0)
-	for _, kill := range restarted(*declared.Restart) {
+	for _, kill := range declared.Restart.Replaces() {
 		found, err := i.r.faultPods(ctx, s, kill)
 		if err != nil {
 			return outcome{}, err
@@ -41,7 +41,7 @@ func (i restarter) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 
 // observe records when all pods have been replaced.
 func (i restarter) observe(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
-	i.r.awaitReady(ctx, s, status, status.Begin.Time, restarted(*declared.Restart)...)
+	i.r.awaitReady(ctx, s, status, status.Begin.Time, declared.Restart.Replaces()...)
 	return nil
 }
 
@@ -58,15 +58,4 @@ func (i restarter) remove(ctx context.Context, s *scope, declared v1alpha1.Fault
 	}
 	status.Gone = true
 	return nil
-}
-
-// restarted are the pods of a restart.
-func restarted(restart v1alpha1.RestartFault) []v1alpha1.KillFault {
-	switch {
-	case restart.Module != "":
-		return []v1alpha1.KillFault{{Module: restart.Module}}
-	case restart.Kafka != nil:
-		return []v1alpha1.KillFault{{Kafka: v1alpha1.KafkaBroker}}
-	}
-	return []v1alpha1.KillFault{postgresPrimary, postgresReplicas}
 }

@@ -40,7 +40,7 @@ func (w switcher) inject(ctx context.Context, s *scope, declared v1alpha1.Fault,
 		s.notInjected("fault %q %s, and no replica is ready", declared.Name, declared.Effect())
 		return next(), nil
 	}
-	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, replicas), int32(len(replicas))
+	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, replicas, 1), int32(len(replicas))
 	return onceWritten(), nil
 }
 

@@ -124,10 +124,7 @@ func (c PostgresCluster) TargetPrimary() string { return text(c.Object, "status"
 
 // TargetSince returns when the target primary was set; zero if unknown.
 func (c PostgresCluster) TargetSince() time.Time {
-	since, err := time.Parse(metav1.RFC3339Micro, text(c.Object, "status", "targetPrimaryTimestamp"))
-	if err != nil {
-		return time.Time{}
-	}
+	since, _ := time.Parse(metav1.RFC3339Micro, text(c.Object, "status", "targetPrimaryTimestamp"))
 	return since
 }
 

@@ -159,14 +159,16 @@ func (c Cluster) Patch(ctx context.Context, object, before client.Object) error 
 // PatchIfUnchanged is Patch with optimistic locking: the error is a conflict if the object
 // has changed since.
 func (c Cluster) PatchIfUnchanged(ctx context.Context, object, before client.Object) error {
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	return c.explain("change", object, c.Client.Patch(ctx, object, patch, FieldOwner))
+	return c.explain("change", object, c.Client.Patch(ctx, object, ifUnchanged(before), FieldOwner))
 }
 
 // PatchStatus is PatchIfUnchanged for the status of a third-party object.
 func (c Cluster) PatchStatus(ctx context.Context, object, before client.Object) error {
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	return c.explain("change", object, c.Client.Status().Patch(ctx, object, patch, FieldOwner))
+	return c.explain("change", object, c.Client.Status().Patch(ctx, object, ifUnchanged(before), FieldOwner))
+}
+
+func ifUnchanged(before client.Object) client.Patch {
+	return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 }
 
 // ApplyFields changes fields of a third-party object by server-side apply. The intent

@@ -42,17 +42,13 @@ func Delay(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec) time.Duration {
 	return fault.After.Duration + time.Duration(random(fault, run).Int64N(int64(within)))
 }
 
-// Choose returns the pods that a fault affects, chosen at random from candidates. There are fewer
-// than declared if there are fewer candidates.
-func Choose(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, candidates []corev1.Pod) []v1alpha1.FaultTarget {
+// Choose returns this many pods for a fault to affect, chosen at random from candidates; all of them
+// if there are fewer.
+func Choose(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, candidates []corev1.Pod, count int32) []v1alpha1.FaultTarget {
 	sorted := slices.SortedFunc(slices.Values(candidates), func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	random(fault, run).Shuffle(len(sorted), func(i, j int) { sorted[i], sorted[j] = sorted[j], sorted[i] })
-	wanted := 1
-	if fault.Kill != nil {
-		wanted = int(fault.Kill.PodsOrDefault())
-	}
 	var targets []v1alpha1.FaultTarget
-	for _, pod := range sorted[:min(len(sorted), wanted)] {
+	for _, pod := range sorted[:min(len(sorted), int(count))] {
 		targets = append(targets, v1alpha1.FaultTarget{Pod: pod.Name, UID: pod.UID, Node: pod.Spec.NodeName})
 	}
 	return targets

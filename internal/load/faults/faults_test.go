@@ -76,12 +76,12 @@ func TestChoose(t *testing.T) {
 	}
 	struck := map[string]int{}
 	for seed := range int64(200) {
-		targets := faults.Choose(killed("a", 0), spec(seed, ""), pods)
+		targets := faults.Choose(killed("a", 0), spec(seed, ""), pods, 2)
 		if len(targets) != 2 || targets[0].Pod == targets[1].Pod {
 			t.Fatalf("seed %d: the targets are %v", seed, targets)
 		}
 		reversed := []corev1.Pod{pods[4], pods[3], pods[2], pods[1], pods[0]}
-		expect.Equal(t, targets, faults.Choose(killed("a", 0), spec(seed, ""), reversed), "seed %d: targets in another order", seed)
+		expect.Equal(t, targets, faults.Choose(killed("a", 0), spec(seed, ""), reversed, 2), "seed %d: targets in another order", seed)
 		for _, target := range targets {
 			struck[target.Pod]++
 		}
@@ -91,7 +91,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s is struck %d times of 400, about 80 are due", name, count)
 		}
 	}
-	expect.Equal(t, 1, len(faults.Choose(killed("a", 0), spec(1, ""), pods[:1])), "targets of one pod")
+	expect.Equal(t, 1, len(faults.Choose(killed("a", 0), spec(1, ""), pods[:1], 2)), "targets of one pod")
 }
 
 // Restarts while a fault is observed are attributed to it, all others count.

@@ -134,16 +134,10 @@ func judgeFaultTargets(j *judgement, scenarios []v1alpha1.Scenario, resolved []*
 // targetFault returns why a system lacks the target of a fault, and the field; empty if it has it.
 func targetFault(fault v1alpha1.Fault, system *v1alpha1.System) (child string, value any, sentence string) {
 	kill, name := fault.Kill, "kill"
-	if restart := fault.Restart; restart != nil {
-		name, kill = "restart", &v1alpha1.KillFault{Module: restart.Module}
-		switch {
-		case restart.Postgres != nil:
-			kill.Postgres = v1alpha1.PostgresPrimary
-		case restart.Kafka != nil:
-			kill.Kafka = v1alpha1.KafkaBroker
-		}
-	}
-	if fault.Switchover != nil {
+	switch {
+	case fault.Restart != nil:
+		name, kill = "restart", &fault.Restart.Replaces()[0]
+	case fault.Switchover != nil:
 		name, kill = "switchover", &v1alpha1.KillFault{Postgres: v1alpha1.PostgresReplica}
 	}
 	if kill == nil {

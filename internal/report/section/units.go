@@ -83,15 +83,18 @@ func percent(value float64) string { return withUnit(digits.Exact(value), metric
 
 // withUnit appends the unit to a number.
 func withUnit(text, unit string) string {
-	if text == digits.Dash || unit == "" || unit == metric.UnitCount {
+	if text == digits.Dash || !isNamed(unit) {
 		return text
 	}
 	return text + digits.Space + unit
 }
 
+// isNamed reports whether texts name the unit; numbers of things have none.
+func isNamed(unit string) bool { return unit != "" && unit != metric.UnitCount }
+
 // inUnit names the unit in a sentence: ", in ms".
 func inUnit(unit string) string {
-	if unit == "" || unit == metric.UnitCount {
+	if !isNamed(unit) {
 		return ""
 	}
 	return ", in " + unit
@@ -99,7 +102,7 @@ func inUnit(unit string) string {
 
 // titleWithUnit appends the unit to a column's title.
 func titleWithUnit(title, unit string) string {
-	if unit == "" || unit == metric.UnitCount {
+	if !isNamed(unit) {
 		return title
 	}
 	return title + ", " + unit
