@@ -261,7 +261,7 @@ func TestStalledExperimentIsArchived(t *testing.T) {
 // existed are archived, too.
 func TestNothingIsPrunedBeforeArchiving(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(withHistory(v1alpha1.Retention{RawResults: hours(24)}))
+	l.settled(withRetention(v1alpha1.Retention{RawResults: hours(24)}))
 	kept := withArchive(l)
 	kept.broken = errors.New("somewhere else")
 	l.ask(func(e *v1alpha1.PerfExperiment) {

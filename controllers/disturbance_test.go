@@ -209,7 +209,6 @@ func TestModuleUpgrade(t *testing.T) {
 
 // An upgrade of a store is written once in each run, and the next run rebuilds the store.
 func TestStoreUpgrades(t *testing.T) {
-	const restartedAt = "kubectl.kubernetes.io/restartedAt"
 	for name, tc := range map[string]struct {
 		restart      v1alpha1.RestartFault
 		kind         schema.GroupVersionKind

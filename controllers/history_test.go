@@ -19,9 +19,9 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// withHistory sets the experiment's history.
-func withHistory(history v1alpha1.Retention) func(*v1alpha1.PerfExperiment) {
-	return func(e *v1alpha1.PerfExperiment) { e.Spec.Retention = &history }
+// withRetention sets the experiment's retention.
+func withRetention(retention v1alpha1.Retention) func(*v1alpha1.PerfExperiment) {
+	return func(e *v1alpha1.PerfExperiment) { e.Spec.Retention = &retention }
 }
 
 func hours(count int) *metav1.Duration {
@@ -53,7 +53,7 @@ func (l *lab) expectIdle(wait time.Duration) {
 // The results stay unchanged when the raw results are deleted.
 func TestRawResultsExpire(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(withHistory(v1alpha1.Retention{RawResults: hours(24), Runs: hours(48)}))
+	l.settled(withRetention(v1alpha1.Retention{RawResults: hours(24), Runs: hours(48)}))
 	l.until("the end of the environment", func() bool { return l.experiment("small").Status.TornDown != nil })
 	said, report := l.experiment("small").Status, l.configMap("small-report")
 	if len(l.rawResults()) == 0 {
@@ -95,7 +95,7 @@ func TestRawResultsExpire(t *testing.T) {
 
 func TestNewestRawResultsAreKept(t *testing.T) {
 	l := newLab(t, complete)
-	l.settled(twoBlocks, withHistory(v1alpha1.Retention{RawResultsOf: ptr.To[int32](1)}))
+	l.settled(twoBlocks, withRetention(v1alpha1.Retention{RawResultsOf: ptr.To[int32](1)}))
 	l.until("raw results to be deleted", func() bool { return l.experiment("small").Status.History != nil })
 	newest := l.run().Name
 	left := l.rawResults()

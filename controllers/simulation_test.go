@@ -245,9 +245,12 @@ func (l *lab) playPods(workload client.Object, template corev1.PodTemplateSpec, 
 	}
 }
 
+// restartedAt is the annotation of kubectl rollout restart.
+const restartedAt = "kubectl.kubernetes.io/restartedAt"
+
 // revisionOf identifies a pod template by the annotations that change with it.
 func revisionOf(annotations map[string]string) string {
-	fingerprint, restarted := annotations[v1alpha1.AnnotationFingerprint], annotations["kubectl.kubernetes.io/restartedAt"]
+	fingerprint, restarted := annotations[v1alpha1.AnnotationFingerprint], annotations[restartedAt]
 	if restarted == "" {
 		return fingerprint
 	}
