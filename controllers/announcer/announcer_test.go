@@ -46,7 +46,7 @@ func TestWhoWakesTheAnnouncer(t *testing.T) {
 		"its own write, after which it has asked to be woken": {fresh, away, false},
 		"its own write, after which nothing is left":          {away, told, false},
 		"complete again":                                      {told, toTell(complete, 2, metav1.ConditionUnknown, v1alpha1.ReasonAnnouncing), true},
-		"complete after a stall that nobody was told of":      {toTell(stalled, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkUnavailable), fresh, true},
+		"complete after a stall that was not announced":       {toTell(stalled, 1, metav1.ConditionFalse, v1alpha1.ReasonSinkUnavailable), fresh, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			woken := news()

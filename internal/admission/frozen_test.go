@@ -32,7 +32,7 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 // frozen returns changes of every immutable field, with the expected path and message.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
-		return "the experiment has begun, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
+		return "the experiment has started, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
 			" back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one"
 	}
 	return map[string]rule{
@@ -60,7 +60,7 @@ func frozen() map[string]rule {
 		"a price list":    refuse("spec.cost", sentence("spec.cost"), change{"spec.cost", "{priceList: {name: prices}}"}),
 		"other validity":  refuse("spec.validity", sentence("spec.validity"), change{"spec.validity.maxErrorPercent", "5"}),
 		"other deadlines": refuse("spec.deadlines", sentence("spec.deadlines"), change{"spec.deadlines.load", "3h"}),
-		"fewer blocks":    refuse("spec.design.blocks", "the experiment has begun, so design.blocks may only be raised above 6: a block that is planned can't be undone", change{"spec.design.blocks", "5"}),
+		"fewer blocks":    refuse("spec.design.blocks", "the experiment has started, so design.blocks may only be raised above 6: a block that is planned can't be undone", change{"spec.design.blocks", "5"}),
 	}
 }
 
@@ -95,7 +95,7 @@ func TestSpecIsImmutableOnceStarted(t *testing.T) {
 
 // The interim analyses share the error probability, so none may be added or removed.
 func TestInterimAnalysesAreImmutable(t *testing.T) {
-	const sentence = "the experiment has begun, and its chance of error is spread over looks after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
+	const sentence = "the experiment has started, and its chance of error is spread over looks after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
 	c, _ := user(t)
 	begun := stored(t, false)
 	apply(t, begun, []change{{"spec.design", "{blocks: 6, seed: 7, target: {verdicts: true, maxBlocks: 20}}"}})

@@ -320,7 +320,7 @@ func TestEditorsNeedRights(t *testing.T) {
 	apply(t, stored, []change{{"status", `{startTime: "2026-03-01T12:00:00Z", phase: Running}`}})
 	expect.NoError(t, a.admin.Status().Update(t.Context(), stored), "writing its status")
 	rules.Verdict(t, edit(change{"spec.suspend", "true"}), "", "")
-	rules.Verdict(t, edit(change{"spec.system.modules.0.env", "[" + secretVariable + "]"}), "spec.system", "the experiment has begun")
+	rules.Verdict(t, edit(change{"spec.system.modules.0.env", "[" + secretVariable + "]"}), "spec.system", "the experiment has started")
 }
 
 // In a started experiment, only notes can get new references. Writing a note needs the

@@ -47,7 +47,7 @@ func TestAnyStatusFits(t *testing.T) {
 }
 
 // made fills values with possible content of logs, clusters and clocks. All lists of a
-// status have the same number of items, or nested lists would multiply the size.
+// status share a number of items, or nested lists would multiply the size.
 type made struct {
 	*rand.Rand
 	items int

@@ -93,7 +93,7 @@ func observed(name, unit string, value float64, count int) v1alpha1.Observation 
 type quantity struct {
 	name, resource, unit string
 	points               payload.Points
-	// reach is how far back in time a point's value may extend.
+	// reach is the longest time before a point for which its value counts.
 	reach time.Duration
 	// ofRequest and ofLimit are in percent; empty if nothing was requested.
 	ofRequest, ofLimit payload.Points

@@ -24,17 +24,17 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	for _, part := range frozenParts(&before.Spec, &after.Spec) {
 		if !equality.Semantic.DeepEqual(part.before, part.after) {
 			found.refuse(field.Forbidden(spec.Child(part.name),
-				fmt.Sprintf("the experiment has begun, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
+				fmt.Sprintf("the experiment has started, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
 		}
 	}
 	was, is := before.Spec.DesignOrDefault().Blocks, after.Spec.DesignOrDefault().Blocks
 	if is < was {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
-			fmt.Sprintf("the experiment has begun, so design.blocks may only be raised above %d: a block that is planned can't be undone", was)))
+			fmt.Sprintf("the experiment has started, so design.blocks may only be raised above %d: a block that is planned can't be undone", was)))
 	}
 	if before, after := analysisplan.New(&before.Spec).Looks, analysisplan.New(&after.Spec).Looks; before.Last > 0 && after.Last > 0 && before != after {
 		found.refuse(field.Forbidden(spec.Child("design"),
-			fmt.Sprintf("the experiment has begun, and its chance of error is spread over looks after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", before.First, before.Last)))
+			fmt.Sprintf("the experiment has started, and its chance of error is spread over looks after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", before.First, before.Last)))
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && is > was {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,

@@ -140,10 +140,10 @@ func TestSendFailsWithoutServer(t *testing.T) {
 	other.Config.ErrorLog = nil
 	t.Cleanup(other.Close)
 	for name, tc := range map[string]struct{ address, want string }{
-		"gone":                   {"http://127.0.0.1:1", "there is no connection"},
-		"silent":                 {silent.URL, "not within 10s"},
-		"of another authority":   {other.URL, "its certificate is not trusted"},
-		"of a name nobody knows": {"https://sink.invalid", "its host's name is not known"},
+		"gone":                 {"http://127.0.0.1:1", "there is no connection"},
+		"silent":               {silent.URL, "not within 10s"},
+		"of another authority": {other.URL, "its certificate is not trusted"},
+		"of an unknown host":   {"https://sink.invalid", "its host's name is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Only the silent server runs into the timeout.
@@ -156,7 +156,7 @@ func TestSendFailsWithoutServer(t *testing.T) {
 			err := open(t, tc.address, "", nil).Send(ctx, told())
 			if !errors.Is(err, sinks.ErrUnavailable) || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "127.0.0.1") {
 				// Some resolvers do not respond to unknown names.
-				if name == "of a name nobody knows" && errors.Is(err, sinks.ErrUnavailable) {
+				if name == "of an unknown host" && errors.Is(err, sinks.ErrUnavailable) {
 					return
 				}
 				t.Errorf("%v, want %q", err, tc.want)

@@ -42,8 +42,8 @@ func timeline(lines []Line, bands []Band, since string) document.Picture {
 	return renderWithKeys(p, 230+newHeadroom(lines, bands).height(), newKeys(lines))
 }
 
-// mostAbove limits how far above the lines extremes are shown, as a multiple: one spike would
-// flatten the lines.
+// mostAbove is the height of a chart at most, as a multiple of the lines' maximum: a single
+// extreme would flatten the lines.
 const mostAbove = 3
 
 // timeLines draws bands, a grid and lines with their names on the right.

@@ -33,7 +33,8 @@ func newBanner(r *Record) *document.Banner {
 	}
 }
 
-// spreadSentence is how far apart runs of one arm are, as a scale for differences between arms.
+// spreadSentence compares the runs of the arm that spreads most, as a scale for differences
+// between arms.
 func spreadSentence(r *Record) []string {
 	widest, where := 1.0, ""
 	for _, c := range r.answer.filter(func(c shownComparison) bool { return c.Primary && c.Scale == comparison.Ratio }) {
