@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -127,7 +128,7 @@ func TestFaultIsNotInjected(t *testing.T) {
 			l := newLab(t, complete)
 			l.measureOutages()
 			tc.stage(l)
-			l.create(login(), smallExperiment(t, oneArm, withFault, func(e *v1alpha1.PerfExperiment) { tc.edit(&e.Spec.Scenarios[0].Faults[0]) }))
+			l.create(login(), smallExperiment(t, oneArm, withFault, withVolume, func(e *v1alpha1.PerfExperiment) { tc.edit(&e.Spec.Scenarios[0].Faults[0]) }))
 			run := l.untilRun(v1alpha1.RunInvalid)
 			if condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); condition.Reason != v1alpha1.ReasonFaultNotInjected || !strings.Contains(condition.Message, tc.want) {
 				t.Errorf("%s: %s, want %q", condition.Reason, condition.Message, tc.want)
@@ -163,6 +164,11 @@ func TestSwitchover(t *testing.T) {
 	}
 	expect.Equal(t, 1, patches, "patches of the Cluster's status")
 	expect.Equal(t, "small-pg-2", primary, "the primary")
+}
+
+// withVolume keeps the topics of the only broker, whose faults would be refused otherwise.
+func withVolume(e *v1alpha1.PerfExperiment) {
+	e.Spec.System.Kafka.Brokers.Storage = &v1alpha1.Storage{Size: resource.MustParse("1Gi")}
 }
 
 func withSwitchover(e *v1alpha1.PerfExperiment) {
@@ -233,7 +239,7 @@ func TestStoreUpgrades(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			l.measureOutages()
-			l.create(login(), smallExperiment(t, oneArm, twoBlocks, withFault, func(e *v1alpha1.PerfExperiment) {
+			l.create(login(), smallExperiment(t, oneArm, twoBlocks, withFault, withVolume, func(e *v1alpha1.PerfExperiment) {
 				fault := &e.Spec.Scenarios[0].Faults[0]
 				fault.Kill, fault.Restart = nil, &tc.restart
 			}))
