@@ -20,6 +20,8 @@ type scene struct {
 	// stage prepares the objects before the experiment, and the simulation.
 	stage func(l *lab)
 	edits []func(*v1alpha1.PerfExperiment)
+	// invalidates are the injected faults after which a run is invalid and is repeated.
+	invalidates []string
 	// shared: the system is a PerfSystem.
 	shared bool
 	// once: the results without faults are computed once.
@@ -55,8 +57,11 @@ var scenes = map[string]*scene{
 			l.outside.withoutStrimzi = true
 			l.brokers.put("theirs", kafka.TopicState{Partitions: 1, Replicas: 1})
 			l.create(mskSecrets()...)
+			l.measureOutages()
 		},
-		edits: []func(*v1alpha1.PerfExperiment){oneArm, msk, inKueueQueue}, shared: true,
+		edits: []func(*v1alpha1.PerfExperiment){oneArm, msk, inKueueQueue, withFault, withSwitchover}, shared: true,
+		// The declared fault can only happen at its time.
+		invalidates: []string{"each write refused once"},
 	},
 }
 

@@ -164,6 +164,9 @@ func (l *lab) playPostgres() {
 				"lastTransitionTime": "2026-03-01T12:00:00Z",
 			}},
 		}
+		if since := (contract.PostgresCluster{Object: &cluster}).TargetSince(); !since.IsZero() {
+			status["targetPrimaryTimestamp"] = since.Format(metav1.RFC3339Micro)
+		}
 		if l.outside.namesInstances {
 			status["instanceNames"] = []any{primary}
 		}
