@@ -10,7 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 # in all builds.
 restart() {
   kubectl -n "$1" rollout restart "deployment/$2"
-  kubectl -n "$1" rollout status "deployment/$2" --timeout=120s
+  kubectl -n "$1" rollout status "deployment/$2" --timeout=300s
 }
 
 install_emulators() {
@@ -26,7 +26,7 @@ install_emulators() {
 # before it stores an experiment. The webhook is reachable a moment after the operator is
 # ready.
 await_answer() {
-  local deadline=$((SECONDS + 60))
+  local deadline=$((SECONDS + 180))
   until kubectl apply --dry-run=server -f "$root/config/samples/demo.yaml" >/dev/null 2>&1; do
     if [ "$SECONDS" -ge "$deadline" ]; then
       kubectl apply --dry-run=server -f "$root/config/samples/demo.yaml"

@@ -44,14 +44,20 @@ cluster_with_images() {
   "$root/hack/images/images.sh" load
 }
 
-# install_packages NAME...: installs Debian packages.
+# install_packages NAME...: installs Debian packages, one caller at a time: apt-get fails if
+# another one runs.
 install_packages() {
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
     die "missing: $* (the names of Debian's packages): install them and retry"
   fi
   say "Installing $*"
-  apt-get -qq update
-  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+  local locks=${PERFLAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/perflab}/locks
+  mkdir -p "$locks"
+  (
+    flock 9
+    apt-get -qq update
+    DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends -o DPkg::Lock::Timeout=300 "$@" >/dev/null
+  ) 9>"$locks/apt"
 }
 
 # ensure PROGRAM PACKAGE...: installs packages if a program is missing.

@@ -174,6 +174,12 @@ func (r *runner) summary(decisions []decision) error {
 			_, _ = fmt.Fprintf(r.out, "%-12s %-15s %s\n", "not run", d.check.Name, d.why)
 		}
 	}
+	// The excerpt that is kept of a long output often has its end only.
+	for _, ended := range r.results {
+		if ended.outcome() == "FAILED" {
+			_, _ = fmt.Fprintf(r.out, "%s ended with:\n%s", ended.check.Name, tail(ended.log, 8))
+		}
+	}
 	passed, failed := count["passed"], count["FAILED"]
 	_, _ = fmt.Fprintf(r.out, "checks: %d passed, %d failed, %d skipped\n", passed, failed, len(decisions)-passed-failed)
 	if failed > 0 {

@@ -42,6 +42,9 @@ func TestSummaryRepeatsFailures(t *testing.T) {
 	}
 	_, end, _ := strings.Cut(out, "=== broken failed")
 	expect.Contains(t, end, []string{"the reason", "FAILED       broken", "checks: 2 passed, 1 failed, 1 skipped"}, "the end")
+	if _, after, _ := strings.Cut(end, "=== checks"); !strings.Contains(after, "the reason") {
+		t.Errorf("the reason is not below the table:\n%s", after)
+	}
 	if strings.Contains(out, "never") {
 		t.Error("a check that must run alone started after a failure")
 	}

@@ -12,8 +12,8 @@ addon_apply() {
 # addon_ready NAMESPACE/DEPLOYMENT waits for it.
 addon_ready() {
   local namespace=${1%/*} name=${1#*/}
-  kubectl -n "$namespace" rollout status "deployment/$name" --timeout=180s >/dev/null 2>"$LOGS/rollout.log" || {
-    log "error: waited 180s for deployment $name in $namespace"
+  kubectl -n "$namespace" rollout status "deployment/$name" --timeout=300s >/dev/null 2>"$LOGS/rollout.log" || {
+    log "error: waited 300s for deployment $name in $namespace"
     tail_log "$LOGS/rollout.log" 5
     kubectl -n "$namespace" get pods -o wide >&2 || true
     kubectl -n "$namespace" logs "deployment/$name" --tail=10 >&2 || true
@@ -30,7 +30,7 @@ metrics_server_manifest() {
 metrics_ready() {
   local node
   node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
-  wait_for 120 "the metrics of node $node" kubectl get --raw "/apis/metrics.k8s.io/v1beta1/nodes/$node" || {
+  wait_for 300 "the metrics of node $node" kubectl get --raw "/apis/metrics.k8s.io/v1beta1/nodes/$node" || {
     kubectl -n kube-system logs deployment/metrics-server --tail=15 >&2 || true
     return 1
   }
