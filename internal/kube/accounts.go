@@ -162,11 +162,28 @@ func (c accountClient) explainForbidden(ctx context.Context, who account, about 
 		case asked != nil:
 			return err
 		case !review.Status.Allowed:
-			return missingRight("ServiceAccount %q may not %s %s in namespace %q: kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s",
-				who.name, verb, about.resource(resource.Resource.GroupResource()), who.namespace, who.name, who.namespace, c.accounts.Role, who.namespace, who.name)
+			return missingRight("ServiceAccount %q may not %s %s in namespace %q: %s",
+				who.name, verb, about.resource(resource.Resource.GroupResource()), who.namespace, c.accounts.Grant(who.namespace, who.name, resource.Resource.GroupResource()))
 		}
 	}
 	return err
+}
+
+// roleResources are the resources in [Accounts.Role]. An experiment may declare others, as faults.
+var roleResources = []string{
+	"clusters.postgresql.cnpg.io", "configmaps", "deployments.apps", "jobs.batch", "kafkanodepools.kafka.strimzi.io", "kafkas.kafka.strimzi.io",
+	"pods", "poolers.postgresql.cnpg.io", "rolebindings.rbac.authorization.k8s.io", "serviceaccounts", "services", "statefulsets.apps",
+	"testruns.k6.io", "workloads.kueue.x-k8s.io",
+}
+
+// Grant returns the commands that give a ServiceAccount its permissions for a resource.
+func (a *Accounts) Grant(namespace, name string, resource schema.GroupResource) string {
+	if slices.Contains(roleResources, resource.String()) {
+		return fmt.Sprintf("kubectl create rolebinding %s -n %s --clusterrole=%s --serviceaccount=%s:%s", name, namespace, a.Role, namespace, name)
+	}
+	role := name + "-" + resource.Resource
+	return fmt.Sprintf("kubectl create role %[1]s -n %[2]s --verb=create,patch,delete --resource=%[3]s && kubectl create rolebinding %[1]s -n %[2]s --role=%[1]s --serviceaccount=%[2]s:%[4]s",
+		role, namespace, resource, name)
 }
 
 // MissingRight describes why the operator can't write as an account, and how to fix that.
