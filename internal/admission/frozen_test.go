@@ -95,7 +95,7 @@ func TestSpecIsImmutableOnceStarted(t *testing.T) {
 
 // The interim analyses share the error probability, so none may be added or removed.
 func TestInterimAnalysesAreImmutable(t *testing.T) {
-	const sentence = "the experiment has started, and its chance of error is spread over looks after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
+	const sentence = "the experiment has started, and its error probability is spent over interim analyses after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
 	c, _ := user(t)
 	begun := stored(t, false)
 	apply(t, begun, []change{{"spec.design", "{blocks: 6, seed: 7, target: {verdicts: true, maxBlocks: 20}}"}})

@@ -73,14 +73,14 @@ func TestLooksAreTold(t *testing.T) {
 		changed.Experiment.Spec.Design.Target = &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: 20}
 		return written(t, reportOf(t, changed), "report.md")
 	}
-	const told = "The arms were looked at after each block from 6 to at most 20"
+	const told = "Interim analyses after each block, from block 6 to at most block 20"
 	if page := of(6); !strings.Contains(page, told) || strings.Contains(page, "describe, they do not decide") {
-		t.Errorf("the first look: told %t, or the page only describes", strings.Contains(page, told))
+		t.Errorf("the first interim analysis: told %t, or the page only describes", strings.Contains(page, told))
 	}
 	if page := of(8); !strings.Contains(page, "6 blocks are complete; a verdict takes 8.") || !strings.Contains(page, "2 more blocks") {
-		t.Errorf("before the first look:\n%.1500s", page)
+		t.Errorf("before the first interim analysis:\n%.1500s", page)
 	}
-	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, "looked at after each block") {
+	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, "Interim analyses after each block") {
 		t.Error("an experiment that looks once tells of looks")
 	}
 }

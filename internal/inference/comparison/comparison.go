@@ -414,7 +414,7 @@ func (j judge) withholdReason(c *Comparison) (how string, why Warning) {
 		return descriptive, NewWarning(CodeTooFewBlocks, "%s both arms, a verdict takes at least %d", hold, verdict.MinimumBlocks)
 	}
 	if j.tooEarly {
-		return descriptive, NewWarning(CodeBeforeFirstAnalysis, "the first look, which may give a verdict, is after %d blocks", j.looks.First)
+		return descriptive, NewWarning(CodeBeforeFirstAnalysis, "the first interim analysis, which can give a verdict, is after %d blocks", j.looks.First)
 	}
 	if metric, found := c.withheldByErrors(j.refused); found {
 		return "not compared", NewWarning(CodeErrorRatesDiffer, "the error shares (%s) differ, so the values are not of the same requests", metric)

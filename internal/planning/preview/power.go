@@ -248,7 +248,7 @@ func (p Power) Sentences(margin int32) []string {
 	alike := fmt.Sprintf("if an arm does not differ: %s", p.IfAlike)
 	slower := fmt.Sprintf("if an arm is slower by the margin: %s", p.IfSlower)
 	if p.Looks != nil {
-		return []string{found, takes, alike, slower, fmt.Sprintf("looks after each block from %d on stop at verdicts: %s", p.Looks.First, p.Looks)}
+		return []string{found, takes, alike, slower, fmt.Sprintf("interim analyses after each block from %d on stop at verdicts: %s", p.Looks.First, p.Looks)}
 	}
 	return []string{found, takes, alike, slower}
 }

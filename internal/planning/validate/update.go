@@ -34,7 +34,7 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	}
 	if before, after := analysisplan.New(&before.Spec).Looks, analysisplan.New(&after.Spec).Looks; before.Last > 0 && after.Last > 0 && before != after {
 		found.refuse(field.Forbidden(spec.Child("design"),
-			fmt.Sprintf("the experiment has started, and its chance of error is spread over looks after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", before.First, before.Last)))
+			fmt.Sprintf("the experiment has started, and its error probability is spent over interim analyses after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", before.First, before.Last)))
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && is > was {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,

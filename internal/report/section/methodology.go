@@ -51,7 +51,7 @@ func statisticsSteps(a *answer) []string {
 			percent(2*a.confidencePercent-100), percent(a.marginPercent), percent(a.confidencePercent), verdict.MinimumBlocks),
 	}
 	if looks := a.Question.Looks; looks.Last > 0 {
-		steps = append(steps, fmt.Sprintf("The arms were looked at after each block from %d to at most %d, to stop once every deciding metric has a verdict or hardly could get one. Intervals and p allow for all looks: a share of the error that grows with the square of the blocks' number is spent (Kim and DeMets 1987). An experiment that stops early tends to overstate its effects; the intervals hold all the same.",
+		steps = append(steps, fmt.Sprintf("Interim analyses after each block, from block %d to at most block %d, stop the experiment once every primary metric has a verdict or is unlikely to get one (futility). Intervals and p allow for all of them: the error probability that is spent grows with the square of the number of blocks (Kim and DeMets 1987). An experiment that stops early tends to overstate its effects; its intervals remain valid.",
 			looks.First, looks.Last))
 	}
 	return steps
