@@ -367,7 +367,7 @@ func TestFaultResourceIsNotServed(t *testing.T) {
 	actAsAccounts(l, complete)
 	l.newAuthor(author)
 	l.measureOutages()
-	l.create(login(), smallExperiment(t, oneArm, withResource(`{"apiVersion":"chaos-mesh.org/v1alpha1","kind":"NetworkChaos","spec":{}}`)))
+	l.create(login(), smallExperiment(t, oneArm, withResource(`{"apiVersion":"example.org/v1","kind":"Storm","spec":{}}`)))
 	l.until("a run that waits for the kind", func() bool {
 		run := l.run()
 		if run == nil {
@@ -375,7 +375,7 @@ func TestFaultResourceIsNotServed(t *testing.T) {
 		}
 		condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionLoadsComplete)
 		return condition != nil && condition.Reason == v1alpha1.ReasonOperatorMissing &&
-			strings.Contains(condition.Message, `the cluster does not serve NetworkChaos.chaos-mesh.org: install the operator of fault "gateway-lost"`)
+			strings.Contains(condition.Message, `the cluster does not serve Storm.example.org: install the operator of fault "gateway-lost"`)
 	})
 	if pods := l.pods(map[string]string{v1alpha1.LabelModule: "gateway"}); len(pods) > 0 {
 		t.Errorf("%s was built", pods[0].Name)

@@ -130,25 +130,18 @@ func (i resourceInjector) remove(ctx context.Context, s *scope, _ v1alpha1.Fault
 		return nil
 	}
 	object := resourceOf(s, status)
-	if status.Resource.UID == "" {
-		found, err := i.r.Cluster.Peek(ctx, object)
-		if err != nil {
-			return err
-		}
-		if !found || !metav1.IsControlledBy(object, s.run) {
-			status.Gone = true
-			return nil
-		}
-	}
-	gone, err := i.r.Cluster.Remove(ctx, object)
+	found, err := i.r.Cluster.Peek(ctx, object)
 	if err != nil {
 		return err
 	}
-	if status.Gone = gone; gone && status.Over == nil && status.Begin != nil {
-		status.Over = &metav1.MicroTime{Time: s.now}
+	if status.Gone = !found || status.Resource.UID == "" && !metav1.IsControlledBy(object, s.run); status.Gone {
+		if status.Over == nil && status.Begin != nil {
+			status.Over = &metav1.MicroTime{Time: s.now}
+		}
+		return nil
 	}
 	s.requeueAt(s.now.Add(faultPollInterval))
-	return nil
+	return i.r.Cluster.DeleteExactly(ctx, object)
 }
 
 // resourceOf is the recorded resource of a fault.

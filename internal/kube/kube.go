@@ -345,12 +345,6 @@ func (c Cluster) Peek(ctx context.Context, object *unstructured.Unstructured) (b
 	return err == nil, c.explain("change", object, err)
 }
 
-// Remove deletes exactly this object, and reports whether it is gone.
-func (c Cluster) Remove(ctx context.Context, object client.Object) (bool, error) {
-	existed, err := c.delete(ctx, object)
-	return err == nil && !existed, err
-}
-
 // IsNamespaced reports whether a kind is served, and its objects belong to namespaces.
 func (c Cluster) IsNamespaced(kind schema.GroupVersionKind) (namespaced, served bool, err error) {
 	mapping, err := c.mapping(kind.GroupKind(), kind.Version)
