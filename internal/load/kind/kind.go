@@ -79,6 +79,9 @@ type ScriptKind interface {
 	DeclaredTransactions(configMaps ConfigMaps) (transactions []string, complete bool)
 	// NoTransactions warns of a script without transactions. path is the load's.
 	NoTransactions(path *field.Path) Warning
+	// CountsFailures reports whether transactions can fail: k6 does not report whether a
+	// group succeeded.
+	CountsFailures() bool
 }
 
 // Stepped is a kind of load that can visit several levels.

@@ -109,10 +109,13 @@ func (s script) Environment(time.Duration) []corev1.EnvVar {
 // default.
 const byTrend = "Trend"
 
+// byGroup is how the output is told to measure groups.
+const byGroup = "group"
+
 func transactions(by *v1alpha1.ScriptTransactions) string {
 	switch {
 	case by == nil || by.By == "Group":
-		return "group"
+		return byGroup
 	case by.By == byTrend:
 		return ""
 	}

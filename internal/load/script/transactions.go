@@ -25,7 +25,7 @@ func (s script) DeclaredTransactions(configMaps kind.ConfigMaps) ([]string, bool
 	names := k6options.Names{}
 	switch {
 	case s.isSummary():
-	case by == "group":
+	case by == byGroup:
 		names = k6options.Groups(run)
 	case by == "":
 		names = k6options.Tags(run, trendTag)
@@ -34,6 +34,9 @@ func (s script) DeclaredTransactions(configMaps kind.ConfigMaps) ([]string, bool
 	}
 	return names.Known, names.Complete
 }
+
+// CountsFailures is false for groups.
+func (s script) CountsFailures() bool { return transactions(s.Script.Transactions) != byGroup }
 
 // NoTransactions warns of a script without transactions: all its requests are then measured
 // as one.

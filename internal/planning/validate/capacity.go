@@ -152,6 +152,16 @@ func judgeStages(j *judgement, path *field.Path, load v1alpha1.Load, scripts *sc
 	}
 }
 
+// judgeErrorObjective warns of an objective that always holds, because the load's transactions have
+// no outcomes.
+func judgeErrorObjective(j *judgement, objective, of string, loads []v1alpha1.Load) {
+	for _, load := range loads {
+		if script, is := kinds.ForLoad(load).(kind.ScriptKind); is && load.Name == of && !script.CountsFailures() {
+			j.warn("objective %s is always 0: k6 does not report whether a group failed: set script.transactions of load %q to {by: Trend}, or to {by: Tag} with a tag", objective, load.Name)
+		}
+	}
+}
+
 // judgeObjectives rejects objectives of unknown metrics, or in another unit.
 func judgeObjectives(j *judgement, path *field.Path, scenario v1alpha1.Scenario, scripts *scripts) {
 	plain := scenario
@@ -159,6 +169,9 @@ func judgeObjectives(j *judgement, path *field.Path, scenario v1alpha1.Scenario,
 	for i, objective := range scenario.Capacity.Objectives {
 		judgeMetric(j, path.Index(i).Child("metric"), objective.Metric, []v1alpha1.Scenario{plain}, scripts)
 		of := metric.Parse(objective.Metric)
+		if of.Statistic == metric.Errors {
+			judgeErrorObjective(j, objective.Metric, of.Of, scenario.Loads)
+		}
 		if of.Window != "" {
 			j.refuse(field.Invalid(path.Index(i).Child("metric"), objective.Metric, "an objective holds at each level: remove the window "+of.Window))
 		}

@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/faults"
+	"perflab.dev/perflab/internal/load/kind"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/text/prose"
 )
@@ -30,11 +31,23 @@ func judgeFaults(j *judgement, spec *v1alpha1.PerfExperimentSpec) {
 		if len(scenario.Faults) > 0 && !slices.ContainsFunc(scenario.Loads, hasHistograms) {
 			j.refuse(field.Forbidden(path, "no load of the scenario has the response times that a fault's cost is measured by: set script.results to Histograms, or add a load"))
 		}
+		if len(scenario.Faults) > 0 {
+			judgeOutcomes(j, scenario.Loads)
+		}
 		for n, fault := range scenario.Faults {
 			judgeFaultTimes(j, path.Index(n), scenario, fault, spec.Measurement)
 			judgeResource(j, path.Index(n).Child("resource"), fault, spec.ServiceAccountName)
 		}
 		judgeFaultOrder(j, path, scenario)
+	}
+}
+
+// judgeOutcomes warns of loads whose failed transactions count as done.
+func judgeOutcomes(j *judgement, loads []v1alpha1.Load) {
+	for _, load := range loads {
+		if script, is := kinds.ForLoad(load).(kind.ScriptKind); is && !script.CountsFailures() {
+			j.warn("load %q: k6 does not report whether a group failed, so that failed transactions count as done after a fault: set script.transactions to {by: Trend}, or to {by: Tag} with a tag", load.Name)
+		}
 	}
 }
 

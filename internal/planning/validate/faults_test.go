@@ -66,6 +66,34 @@ func TestFaultsAreValidated(t *testing.T) {
 	}
 }
 
+// In scenarios with faults, and in objectives of errors, groups of a script are reported: they never
+// fail.
+func TestGroupsNeverFail(t *testing.T) {
+	const script = "script: {configMap: {name: c, key: k}, arguments: [--duration, 10m]"
+	withObjective := func(metric string) string {
+		return "\ncapacity: {min: 1, max: 9, step: 2m, objectives: [{metric: " + metric + ", max: 1%}]}\n"
+	}
+	withFault := strings.TrimPrefix(lostModule[strings.Index(lostModule, "\nfaults:"):], "\n")
+	for name, tc := range map[string]struct{ transactions, rest, want string }{
+		"a fault":                {"", withFault, "failed transactions count as done after a fault"},
+		"a fault, by group":      {", transactions: {by: Group}", withFault, "failed transactions count as done after a fault"},
+		"a fault, by trend":      {", transactions: {by: Trend}", withFault, ""},
+		"a fault, by tag":        {", transactions: {by: Tag, tag: name}", withFault, ""},
+		"errors":                 {"", withObjective("s/Search/errors"), "objective s/Search/errors is always 0"},
+		"errors by trend":        {", transactions: {by: Trend}", withObjective("s/Search/errors"), ""},
+		"response times":         {"", withObjective("s/Search/p95"), ""},
+		"errors of another load": {", transactions: {by: Trend}", withObjective("other/Search/errors"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, warnings := validate.Experiment(withFaults(t, "loads: [{name: s, "+script+tc.transactions+"}}]\n"+tc.rest), validate.Known{})
+			text := strings.Join(warnings.Sentences(), "\n")
+			if strings.Contains(text, "whether a group failed") != (tc.want != "") || !strings.Contains(text, tc.want) {
+				t.Errorf("warnings %q, want %q", text, tc.want)
+			}
+		})
+	}
+}
+
 func TestMetricsOfFaults(t *testing.T) {
 	for name, want := range map[string]string{
 		"cico/lostTime@fault-lost":      "",
@@ -82,8 +110,6 @@ func TestMetricsOfFaults(t *testing.T) {
 	}
 }
 
-// withFaults is an experiment of one scenario, with a warm-up of a minute, over a system with one
-// instance of PostgreSQL and an existing workload.
 // A broker without a volume loses its topics with its pod, which would make every run invalid.
 func TestTheOnlyBrokerNeedsAVolume(t *testing.T) {
 	for _, fault := range []string{"kill: {kafka: Broker}", "restart: {kafka: {}}"} {
@@ -98,6 +124,8 @@ func TestTheOnlyBrokerNeedsAVolume(t *testing.T) {
 	}
 }
 
+// withFaults is an experiment of one scenario, with a warm-up of a minute, over a system with one
+// instance of PostgreSQL and an existing workload.
 func withFaults(t *testing.T, scenario string) *v1alpha1.PerfExperiment {
 	t.Helper()
 	made := experiment()
