@@ -4,6 +4,7 @@ package section
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"perflab.dev/perflab/internal/measure/metric"
@@ -18,6 +19,12 @@ type heatRow struct {
 	arm  arm
 	runs int
 	chart.HeatRow
+}
+
+// hasDurations is false for a transaction that only counts: all its samples are 0.
+func (r heatRow) hasDurations() bool {
+	_, high, _ := r.Extent()
+	return high > chart.HeatStep(0)
 }
 
 // heatRows of a transaction, for the arms whose runs have raw results.
@@ -59,7 +66,7 @@ func heatShares(all []heat, width time.Duration) map[[2]int16]float64 {
 // each arm: means show neither two peaks nor a tail that comes and goes.
 func heatMap(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	rows := under.heatRows(subject)
-	if len(rows) == 0 || len(under.arms) > mostAround {
+	if !slices.ContainsFunc(rows, heatRow.hasDurations) || len(under.arms) > mostAround {
 		return document.Chart{}, false
 	}
 	_, transaction := metric.CutOwner(metric.Plain(subject))
