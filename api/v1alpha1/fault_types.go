@@ -51,6 +51,15 @@ type Fault struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('0s')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m",messageExpression="'write a duration with its unit: for example 500ms, 30s, 5m or 1h30m' + (self.matches('^[0-9]+([.][0-9]+)?$') ? '; if seconds are meant, write ' + self + 's' : '')"
 	Observe *metav1.Duration `json:"observe,omitempty"`
 
+	// objective is the longest response time of a transaction that counts as done:
+	// in lostTime and recoveryTime, slower ones are missing like failed ones.
+	// Default 0s: any response time is. Example: 500ms.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('0s')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m",messageExpression="'write a duration with its unit: for example 500ms, 30s, 5m or 1h30m' + (self.matches('^[0-9]+([.][0-9]+)?$') ? '; if seconds are meant, write ' + self + 's' : '')"
+	Objective *metav1.Duration `json:"objective,omitempty"`
+
 	// kill deletes pods.
 	// +optional
 	Kill *KillFault `json:"kill,omitempty"`

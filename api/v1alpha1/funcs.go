@@ -316,6 +316,16 @@ func (s *PerfRunStatus) Fault(name string) *RunFault {
 	return &s.Faults[at]
 }
 
+// Objective is that of a fault of the scenario, by name; 0: any response time.
+func (s Scenario) Objective(fault string) time.Duration {
+	for _, one := range s.Faults {
+		if one.Name == fault {
+			return durationOr(one.Objective, 0)
+		}
+	}
+	return 0
+}
+
 // WithinOrDefault is the time in which the fault's moment is drawn.
 func (f Fault) WithinOrDefault() time.Duration { return durationOr(f.Within, 0) }
 

@@ -977,6 +977,11 @@ func (in *Fault) DeepCopyInto(out *Fault) {
 		*out = new(metav1.Duration)
 		**out = **in
 	}
+	if in.Objective != nil {
+		in, out := &in.Objective, &out.Objective
+		*out = new(metav1.Duration)
+		**out = **in
+	}
 	if in.Kill != nil {
 		in, out := &in.Kill, &out.Kill
 		*out = new(KillFault)

@@ -311,7 +311,7 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 		status := s.load(wanted.Name)
 		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
 	}
-	afterFaults, sentences := results.ObserveFaults(spec.Scenario.Loads, measured, spec.Measurement, s.status().Faults)
+	afterFaults, sentences := results.ObserveFaults(&spec.Scenario, measured, spec.Measurement, s.status().Faults)
 	for _, sentence := range sentences {
 		s.warn(sentence)
 	}

@@ -73,6 +73,15 @@ func TestFaultsAreReported(t *testing.T) {
 	}, "the page")
 }
 
+func TestObjectivesOfFaultsAreReported(t *testing.T) {
+	input := lostPods(7)
+	input.Experiment.Spec.Scenarios[0].Faults[0].Objective = &metav1.Duration{Duration: 500 * time.Millisecond}
+	expect.Contains(t, markdownOf(t, input), []string{
+		"of its undisturbed work within 500ms.",
+		"Transactions that take longer than the objective (500ms for storage-lost) are missing, too.",
+	}, "the page")
+}
+
 // A component that does not become ready in some runs has no time in them, and the page counts
 // those runs.
 func TestUnreadyComponentsAreReported(t *testing.T) {

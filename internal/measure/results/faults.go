@@ -50,21 +50,23 @@ func CheckFaults(scenario *v1alpha1.Scenario, statuses []v1alpha1.RunFault, meas
 	return nil
 }
 
-// ObserveFaults returns the cost of faults for each load that is not a batch, and sentences about
-// unknown costs. The reference is the time from the load's warm-up to the first fault.
-func ObserveFaults(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, faults []v1alpha1.RunFault) (observations []v1alpha1.Observation, sentences []string) {
-	for _, load := range loads {
+// ObserveFaults returns the cost of faults for each load of a scenario that is not a batch, and
+// sentences about unknown costs. The reference is the time from the load's warm-up to the first
+// fault.
+func ObserveFaults(scenario *v1alpha1.Scenario, measured map[string]Measured, measurement v1alpha1.Measurement, faults []v1alpha1.RunFault) (observations []v1alpha1.Observation, sentences []string) {
+	for _, load := range scenario.Loads {
 		own := measured[load.Name]
 		if kinds.IsBatch(load) || own.Histograms == nil {
 			continue
 		}
-		normal := newNormal(load, measured, measurement)
 		for _, fault := range faults {
 			if fault.Begin == nil || fault.End == nil || !own.isOn(fault.Begin.Time) {
 				continue
 			}
+			objective := scenario.Objective(fault.Name)
+			normal := newNormal(load, measured, measurement, objective)
 			if normal.rate == 0 {
-				sentences = append(sentences, fmt.Sprintf("load %q: no transaction succeeded before fault %q, so its cost is unknown", load.Name, fault.Name))
+				sentences = append(sentences, fmt.Sprintf("load %q: no transaction succeeded%s before fault %q, so its cost is unknown", load.Name, withinText(objective), fault.Name))
 				continue
 			}
 			after := afterFault(own.Histograms, fault)
@@ -81,7 +83,16 @@ func ObserveFaults(loads []v1alpha1.Load, measured map[string]Measured, measurem
 	return observations, sentences
 }
 
-// Recovery is the rate of successful transactions at a time after a fault.
+// withinText is empty without an objective.
+func withinText(objective time.Duration) string {
+	if objective == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" within its objective of %s", prose.Duration(objective))
+}
+
+// Recovery is the rate of successful transactions, within the fault's objective, at a time after the
+// fault.
 type Recovery struct {
 	// After is the time since the fault's begin.
 	After time.Duration
@@ -94,12 +105,12 @@ const mostRecoveries = 120
 
 // ObserveRecovery returns the rates of a load's successful transactions from a fault's begin to the
 // end of its observation; none without an undisturbed rate.
-func ObserveRecovery(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, fault v1alpha1.RunFault) []Recovery {
+func ObserveRecovery(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, objective time.Duration, fault v1alpha1.RunFault) []Recovery {
 	own := measured[load.Name]
 	if own.Histograms == nil || fault.Begin == nil || fault.End == nil {
 		return nil
 	}
-	normal, window := newNormal(load, measured, measurement), afterFault(own.Histograms, fault)
+	normal, window := newNormal(load, measured, measurement, objective), afterFault(own.Histograms, fault)
 	if normal.rate == 0 {
 		return nil
 	}
@@ -109,8 +120,8 @@ func ObserveRecovery(load v1alpha1.Load, measured map[string]Measured, measureme
 	}
 	var points []Recovery
 	for from := window.From; !from.Add(width).After(window.To); from = from.Add(width) {
-		ok, _ := countOutcomes(own.Histograms.Between(from, from.Add(width)))
-		points = append(points, Recovery{After: from.Add(width / 2).Sub(window.From), Percent: 100 * float64(ok) / (normal.rate * width.Seconds())})
+		done := normal.count(own.Histograms.Between(from, from.Add(width))).done
+		points = append(points, Recovery{After: from.Add(width / 2).Sub(window.From), Percent: 100 * float64(done) / (normal.rate * width.Seconds())})
 	}
 	return points
 }
@@ -124,7 +135,9 @@ func afterFault(p *payload.Payload, fault v1alpha1.RunFault) Window {
 
 // normal is the undisturbed behavior of a load.
 type normal struct {
-	// rate of successful transactions, per second.
+	// objective is the longest response time of a transaction that counts as done; 0: any.
+	objective time.Duration
+	// rate of transactions that are done, per second.
 	rate float64
 	// errors is the share of transactions that fail.
 	errors float64
@@ -133,16 +146,16 @@ type normal struct {
 }
 
 // newNormal summarizes a load's time from its warm-up to the first fault.
-func newNormal(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement) normal {
+func newNormal(load v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, objective time.Duration) normal {
 	before := steady(load, measured, measurement)
 	p := measured[load.Name].Histograms.Between(before.From, before.To)
-	found := normal{mean: map[string]float64{}}
-	ok, failed := countOutcomes(p)
+	found := normal{objective: objective, mean: map[string]float64{}}
+	counts := found.count(p)
 	if seconds := p.End.Sub(p.Start).Seconds(); seconds > 0 {
-		found.rate = float64(ok) / seconds
+		found.rate = float64(counts.done) / seconds
 	}
-	if count := ok + failed; count > 0 {
-		found.errors = float64(failed) / float64(count)
+	if all := counts.all(); all > 0 {
+		found.errors = float64(counts.failed) / float64(all)
 	}
 	for _, transaction := range topTransactions(p) {
 		if summary, any := p.Summary(transaction, payload.OK); any {
@@ -162,21 +175,43 @@ func isTop(transaction string) bool {
 	return len(path) == 1
 }
 
-// countOutcomes counts the transactions that are not within others.
-func countOutcomes(p *payload.Payload) (ok, failed int64) {
+// outcomes are numbers of transactions that are not within others.
+type outcomes struct {
+	// done: successful within the objective; slow: successful after it.
+	done, slow, failed int64
+}
+
+func (o outcomes) all() int64 { return o.done + o.slow + o.failed }
+
+func (n normal) count(p *payload.Payload) (counts outcomes) {
 	for _, series := range p.Series {
 		if series.Request != "" || !isTop(series.Transaction) {
 			continue
 		}
 		for _, bucket := range series.Buckets {
-			if series.Outcome == payload.OK {
-				ok += bucket.Count
-			} else {
-				failed += bucket.Count
+			if series.Outcome != payload.OK {
+				counts.failed += bucket.Count
+				continue
 			}
+			done := n.within(bucket)
+			counts.done += done
+			counts.slow += bucket.Count - done
 		}
 	}
-	return ok, failed
+	return counts
+}
+
+// within returns the number of durations that meet the objective.
+func (n normal) within(bucket payload.Bucket) (count int64) {
+	if n.objective == 0 || bucket.Max <= n.objective {
+		return bucket.Count
+	}
+	for took, some := range bucket.Histogram.All() {
+		if took <= n.objective {
+			count += int64(some)
+		}
+	}
+	return count
 }
 
 // cost returns the difference between a load in a window and the undisturbed load, and a sentence
@@ -184,8 +219,7 @@ func countOutcomes(p *payload.Payload) (ok, failed int64) {
 func (n normal) cost(load string, all *payload.Payload, window Window) ([]v1alpha1.Observation, string) {
 	part := all.Between(window.From, window.To)
 	seconds := part.End.Sub(part.Start).Seconds()
-	ok, failed := countOutcomes(part)
-	count := ok + failed
+	counts := n.count(part)
 	var excess float64
 	for _, transaction := range topTransactions(part) {
 		if summary, any := part.Summary(transaction, payload.OK); any && n.mean[transaction] > 0 {
@@ -193,13 +227,13 @@ func (n normal) cost(load string, all *payload.Payload, window Window) ([]v1alph
 		}
 	}
 	observations := []v1alpha1.Observation{
-		observation.New(load, metric.LostTime, seconds-float64(ok)/n.rate, count),
-		observation.New(load, metric.ExcessErrors, float64(failed)-n.errors*float64(count), count),
-		observation.New(load, metric.ExcessTime, excess, ok),
+		observation.New(load, metric.LostTime, seconds-float64(counts.done)/n.rate, counts.all()),
+		observation.New(load, metric.ExcessErrors, float64(counts.failed)-n.errors*float64(counts.all()), counts.all()),
+		observation.New(load, metric.ExcessTime, excess, counts.done+counts.slow),
 	}
 	recovery, sentence := n.recovery(all, part.Start, part.End)
 	if !math.IsNaN(recovery) {
-		observations = append(observations, observation.New(load, metric.RecoveryTime, recovery, count))
+		observations = append(observations, observation.New(load, metric.RecoveryTime, recovery, counts.all()))
 	}
 	return observations, sentence
 }
@@ -229,9 +263,9 @@ func (n normal) recovery(all *payload.Payload, from, to time.Time) (float64, str
 	recovered := 0
 	for i := range slots {
 		begin := from.Add(time.Duration(i) * slot)
-		ok, failed := countOutcomes(all.Between(begin, begin.Add(slot)))
-		isMissing := float64(ok) < outageShare*n.rate*slot.Seconds()
-		isFailing := float64(failed) > (n.errors+outageErrors)*float64(ok+failed)
+		counts := n.count(all.Between(begin, begin.Add(slot)))
+		isMissing := float64(counts.done) < outageShare*n.rate*slot.Seconds()
+		isFailing := float64(counts.failed) > (n.errors+outageErrors)*float64(counts.all())
 		if isMissing || isFailing {
 			recovered = i + 1
 		}

@@ -55,11 +55,12 @@ func measuredWith(p *payload.Payload, faults ...v1alpha1.RunFault) map[string]re
 	return measured
 }
 
-// costs returns the costs of a fault after 60 s that is observed for 40 s.
-func costs(t *testing.T, p *payload.Payload) (of func(statistic string) float64, sentences []string) {
+// costs returns the costs of a fault after 60 s that is observed for 40 s, with an objective.
+func costs(t *testing.T, p *payload.Payload, objective time.Duration) (of func(statistic string) float64, sentences []string) {
 	t.Helper()
 	fault := lostAt(60, 40)
-	observations, sentences := results.ObserveFaults(loads(users("")), measuredWith(p, fault), v1alpha1.Measurement{WarmUp: &metav1.Duration{Duration: 10 * time.Second}}, []v1alpha1.RunFault{fault})
+	scenario := &v1alpha1.Scenario{Loads: loads(users("")), Faults: []v1alpha1.Fault{{Name: fault.Name, Objective: &metav1.Duration{Duration: objective}}}}
+	observations, sentences := results.ObserveFaults(scenario, measuredWith(p, fault), v1alpha1.Measurement{WarmUp: &metav1.Duration{Duration: 10 * time.Second}}, []v1alpha1.RunFault{fault})
 	return func(statistic string) float64 {
 		number, err := decimal.Parse(value(t, observations, "cico/"+statistic+"@fault-lost").Value)
 		expect.NoError(t, err)
@@ -90,7 +91,7 @@ func TestObserveFaults(t *testing.T) {
 		"errors as before": {func(int) (second, bool) { return second{ok: 20, failed: 5, took: 100 * time.Millisecond}, true }, 0, 0, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			of, sentences := costs(t, disturbed(tc.differ))
+			of, sentences := costs(t, disturbed(tc.differ), 0)
 			for statistic, want := range map[string]float64{"lostTime": tc.lost, "excessErrors": tc.errors, "excessTime": tc.excess, "recoveryTime": tc.back} {
 				if got := of(statistic); math.Abs(got-want) > 0.01 {
 					t.Errorf("%s = %v, want %v", statistic, got, want)
@@ -101,16 +102,38 @@ func TestObserveFaults(t *testing.T) {
 	}
 }
 
+// With an objective, slow transactions are missing, too, but are no errors.
+func TestObserveFaultsWithObjective(t *testing.T) {
+	slow := disturbed(func(i int) (second, bool) { return second{ok: 10, took: 200 * time.Millisecond}, i >= 70 && i < 80 })
+	for objective, want := range map[time.Duration]struct{ lost, back float64 }{
+		0: {5, 0}, 150 * time.Millisecond: {10, 21}, 300 * time.Millisecond: {5, 0},
+	} {
+		of, sentences := costs(t, slow, objective)
+		for statistic, want := range map[string]float64{"lostTime": want.lost, "recoveryTime": want.back, "excessErrors": 0, "excessTime": 10} {
+			if got := of(statistic); math.Abs(got-want) > 0.01 {
+				t.Errorf("objective %s: %s = %v, want %v", objective, statistic, got, want)
+			}
+		}
+		expect.Equal(t, 0, len(sentences), "sentences %q", sentences)
+	}
+	fault := lostAt(60, 40)
+	scenario := &v1alpha1.Scenario{Loads: loads(users("")), Faults: []v1alpha1.Fault{{Name: fault.Name, Objective: &metav1.Duration{Duration: time.Millisecond}}}}
+	observations, sentences := results.ObserveFaults(scenario, measuredWith(slow, fault), v1alpha1.Measurement{}, []v1alpha1.RunFault{fault})
+	if len(observations) > 0 || len(sentences) != 1 || !strings.Contains(sentences[0], "no transaction succeeded within its objective of 1ms before fault") {
+		t.Errorf("observations %v, sentences %q", observations, sentences)
+	}
+}
+
 // The recovery time has an end only if the load recovers, and is known only for a large enough
 // load.
 func TestRecoveryIsCensored(t *testing.T) {
-	of, sentences := costs(t, disturbed(func(i int) (second, bool) { return second{failed: 1}, i >= 60 }))
+	of, sentences := costs(t, disturbed(func(i int) (second, bool) { return second{failed: 1}, i >= 60 }), 0)
 	if got := of("recoveryTime"); got < 39 || len(sentences) != 1 || !strings.Contains(sentences[0], "had not recovered") {
 		t.Errorf("recovery time %v, sentences %q", got, sentences)
 	}
 	few := disturbed(func(i int) (second, bool) { return second{ok: i % 2, took: 100 * time.Millisecond}, true })
 	fault := lostAt(60, 40)
-	observations, sentences := results.ObserveFaults(loads(users("")), measuredWith(few, fault), v1alpha1.Measurement{}, []v1alpha1.RunFault{fault})
+	observations, sentences := results.ObserveFaults(&v1alpha1.Scenario{Loads: loads(users(""))}, measuredWith(few, fault), v1alpha1.Measurement{}, []v1alpha1.RunFault{fault})
 	for _, one := range observations {
 		if strings.Contains(one.Metric, "recoveryTime") {
 			t.Errorf("observed %+v", one)
@@ -179,7 +202,7 @@ func TestCheckFaults(t *testing.T) {
 func TestObserveRecovery(t *testing.T) {
 	fault := lostAt(60, 40)
 	p := disturbed(func(i int) (second, bool) { return second{ok: 10, took: 100 * time.Millisecond}, i >= 62 && i < 64 })
-	points := results.ObserveRecovery(users(""), measuredWith(p, fault), v1alpha1.Measurement{}, fault)
+	points := results.ObserveRecovery(users(""), measuredWith(p, fault), v1alpha1.Measurement{}, 0, fault)
 	expect.Equal(t, 40, len(points), "points")
 	for i, point := range points {
 		want := 100.0

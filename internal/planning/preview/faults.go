@@ -20,6 +20,8 @@ type Fault struct {
 	Load string   `json:"load,omitempty"`
 	// Observe is how long its cost is measured.
 	Observe Duration `json:"observe"`
+	// Objective is the longest response time of a transaction that counts as done; 0: any.
+	Objective Duration `json:"objective,omitempty"`
 }
 
 func faults(spec *v1alpha1.PerfExperimentSpec) []Fault {
@@ -30,6 +32,7 @@ func faults(spec *v1alpha1.PerfExperimentSpec) []Fault {
 			all = append(all, Fault{
 				Scenario: scenario.Name, Name: fault.Name, Effect: fault.Effect(),
 				From: from, To: from + Duration(fault.WithinOrDefault()), Load: fault.Load, Observe: Duration(fault.ObserveOrDefault()),
+				Objective: Duration(scenario.Objective(fault.Name)),
 			})
 		}
 	}
@@ -46,5 +49,9 @@ func (f Fault) String() string {
 	if f.To > f.From {
 		when = fmt.Sprintf("%s to %s after %s, at the same time in all arms of a block", f.From, f.To, of)
 	}
-	return fmt.Sprintf("%s: fault %s %s, %s; its cost is measured for %s", f.Scenario, f.Name, f.Effect, when, f.Observe)
+	text := fmt.Sprintf("%s: fault %s %s, %s; its cost is measured for %s", f.Scenario, f.Name, f.Effect, when, f.Observe)
+	if f.Objective > 0 {
+		text += fmt.Sprintf(", and transactions that take longer than %s are missing", f.Objective)
+	}
+	return text
 }

@@ -43,11 +43,19 @@ func faultSentence(under *scenario) string {
 				parts = append(parts, part)
 			}
 			if len(parts) > 0 {
-				sentences = append(sentences, fmt.Sprintf("After %s, %s loses %s of its undisturbed work.", fault.Name, load.Name, prose.List(parts, "and")))
+				sentences = append(sentences, fmt.Sprintf("After %s, %s loses %s of its undisturbed work%s.", fault.Name, load.Name, prose.List(parts, "and"), objectiveText(under, fault.Name)))
 			}
 		}
 	}
 	return strings.Join(sentences, " ")
+}
+
+// objectiveText is empty without an objective.
+func objectiveText(under *scenario, fault string) string {
+	if objective := under.Objective(fault); objective > 0 {
+		return " within " + prose.Duration(objective)
+	}
+	return ""
 }
 
 // faultTable has the cost of each fault for each load in each arm.
@@ -69,8 +77,23 @@ func faultTable(_ *Record, under *scenario) []document.Block {
 	}
 	return append(result.Blocks(), document.Paragraph(
 		"Lost time is how long the load takes, undisturbed, for the successful transactions that are missing after the fault. "+
+			objectivesText(under)+
 			"Errors and response times are those beyond the undisturbed ones of the same run, until the observation ends. "+
 			"The recovery time ends with the last stretch in which fewer than half of the usual transactions succeed, or a tenth more fail than usual."))
+}
+
+// objectivesText explains the objectives of the scenario's faults; empty without any.
+func objectivesText(under *scenario) string {
+	var parts []string
+	for _, fault := range under.Faults {
+		if objective := under.Objective(fault.Name); objective > 0 {
+			parts = append(parts, fmt.Sprintf("%s for %s", prose.Duration(objective), fault.Name))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Transactions that take longer than the objective (%s) are missing, too. ", prose.List(parts, "and"))
 }
 
 func faultRows(under *scenario, fault, load string) []document.Row {
@@ -143,7 +166,8 @@ func recoveryCourse(load, fault string) string {
 // undisturbed rate.
 func (t *Trace) addRecoveries(run *v1alpha1.PerfRun, load v1alpha1.Load, all map[string]results.Measured) {
 	for _, fault := range run.Status.Faults {
-		for _, at := range results.ObserveRecovery(load, all, run.Spec.Measurement, fault) {
+		objective := run.Spec.Scenario.Objective(fault.Name)
+		for _, at := range results.ObserveRecovery(load, all, run.Spec.Measurement, objective, fault) {
 			t.add(recoveryCourse(load.Name, fault.Name), chart.SinglePoint(at.After.Minutes(), at.Percent))
 		}
 	}

@@ -20,19 +20,19 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// faultTrial is a kind of experiment that compares what a fault costs. The trial's values are the
-// outages of its runs, in 1/400 of the base.
+// faultTrial is a kind of experiment that compares the cost of a fault. The trial's values are
+// the outages of its runs, in 1/400 of the base.
 type faultTrial struct {
 	trial
 	// base is the outage of the baseline, in seconds.
 	base float64
-	// rate of successful transactions per second, which come as a Poisson process.
+	// rate is the number of transactions per second, which arrive as a Poisson process.
 	rate float64
 	// stuck is the share of outages that are three times as long.
 	stuck float64
-	// dropsCensored leaves runs out that do not recover, as is often done.
+	// dropsCensored excludes runs that do not recover, which is common practice.
 	dropsCensored bool
-	// statistic that is compared.
+	// statistic is the name of the compared statistic.
 	statistic string
 }
 
@@ -46,9 +46,9 @@ const (
 // faultOutcome is the result of many experiments.
 type faultOutcome struct {
 	outcome
-	// censored are runs that do not recover.
+	// censored counts runs that do not recover.
 	censored share
-	// unanswered are experiments without a comparison.
+	// unanswered counts experiments without a comparison.
 	unanswered share
 }
 
@@ -96,12 +96,13 @@ func (f faultTrial) once(random *rand.Rand) (faultOutcome, error) {
 	return seen, nil
 }
 
-// observe simulates the transactions of a run, and returns its cost.
+// observe simulates the transactions of a run and returns its cost. A censored run does not
+// recover.
 func (f faultTrial) observe(outage float64, random *rand.Rand) (cost float64, censored bool, err error) {
 	start := time.Unix(1_700_000_000, 0).UTC()
 	p := payload.New("load", "run", "1", start)
 	for second := range faultRuns {
-		// The share of the second in which transactions succeed.
+		// up is the share of the second in which transactions succeed.
 		up := 1 - math.Min(math.Max(math.Min(float64(second+1), faultAt+outage)-math.Max(float64(second), faultAt), 0), 1)
 		for range poisson(f.rate*up, random) {
 			p.Record("Search", payload.OK, start.Add(time.Duration(second)*time.Second), 100*time.Millisecond)
@@ -115,8 +116,8 @@ func (f faultTrial) observe(outage float64, random *rand.Rand) (cost float64, ce
 	faults := []v1alpha1.RunFault{{Name: "lost", Begin: &begin, End: &end}}
 	measured := map[string]results.Measured{"load": results.FromHistograms(p)}
 	results.SetDisturbed(measured, faults)
-	loads := []v1alpha1.Load{{Name: "load", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 1}}}
-	observations, sentences := results.ObserveFaults(loads, measured, v1alpha1.Measurement{}, faults)
+	scenario := &v1alpha1.Scenario{Loads: []v1alpha1.Load{{Name: "load", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 1}}}}
+	observations, sentences := results.ObserveFaults(scenario, measured, v1alpha1.Measurement{}, faults)
 	for _, one := range observations {
 		if one.Metric == metric.In(metric.Name("load", f.statistic), metric.AfterFault("lost")) {
 			cost, err = decimal.Parse(one.Value)
@@ -126,7 +127,8 @@ func (f faultTrial) observe(outage float64, random *rand.Rand) (cost float64, ce
 	return 0, false, fmt.Errorf("simulating faults: no %s in %d observations: %q", f.statistic, len(observations), sentences)
 }
 
-// poisson draws the number of events by Knuth's method, in parts that it is exact for.
+// poisson draws the number of events with Knuth's method, in parts small enough for it to be
+// exact.
 func poisson(mean float64, random *rand.Rand) int {
 	const part = 30
 	count := 0
@@ -144,7 +146,7 @@ func poisson(mean float64, random *rand.Rand) int {
 var faultLines = []struct {
 	name   string
 	change func(*faultTrial)
-	// isPromised: the line shows what the method promises.
+	// isPromised marks lines to which the promises apply.
 	isPromised bool
 }{
 	{"outages of 10 s that spread by 20 %", func(*faultTrial) {}, true},
