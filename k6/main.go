@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Command k6 is Grafana k6 with PerfLab's output and its module of MARC files.
-// It takes the arguments of k6; "--out perflab" turns the output on.
+// Command k6 is Grafana k6 with PerfLab's output and its module for MARC files. It takes the
+// arguments of k6. "--out perflab" enables the output.
 package main
 
 import (

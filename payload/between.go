@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// requestSlack is the share of a window, in percent, that the cut of the
-// requests may add at either end, where it would lose more otherwise: the wide
-// buckets of a long test would lose hours of requests to minutes of warm-up.
+// requestSlack is the share of a window, in percent, that Between may add at either end of the
+// requests if it would otherwise lose more. Without it, the wide buckets of a long test would
+// lose hours of requests to minutes of warm-up.
 const requestSlack = 5
 
-// Between returns the part of p measured in whole buckets between from and to; Start and
-// End of the result tell which stretch that is. The first and the last bucket of a
-// measurement are whole from Start and up to End. Gauges are not cut.
+// Between returns the part of p measured in whole buckets between from and to. Start and End of
+// the result are the bounds of that part. The first and the last bucket of a measurement are
+// whole from Start and up to End. Gauges are not cut.
 //
-// The buckets of requests are wider. Where cutting whole ones out would lose more than 5 %
-// of the window at one end, a bucket that adds at most 5 % there is counted whole.
-// RequestSpan of the result tells the stretch, which is empty if the window is short.
+// The buckets of requests are wider. If whole buckets would lose more than 5 % of the window at
+// one end, Between also includes the bucket there, unless it adds more than 5 %. RequestSpan of
+// the result returns the interval of the requests, which is empty if the window is short.
 func (p *Payload) Between(from, to time.Time) *Payload {
 	cut := *p
 	cut.index = nil
@@ -45,8 +45,7 @@ func (p *Payload) Between(from, to time.Time) *Payload {
 	return &cut
 }
 
-// RequestSpan returns the stretch that the requests are of: Start to End unless p was cut
-// by Between.
+// RequestSpan returns the interval of the requests: Start to End unless p was cut by Between.
 func (p *Payload) RequestSpan() (from, to time.Time) {
 	if p.requests == nil {
 		return p.Start, p.End
@@ -54,7 +53,7 @@ func (p *Payload) RequestSpan() (from, to time.Time) {
 	return p.requests.from, p.requests.to
 }
 
-// valid returns s, or an empty stretch at its beginning if it ends before it starts.
+// valid returns s, or an empty interval at its start if it ends before it starts.
 func (s interval) valid() interval {
 	if s.to.Before(s.from) {
 		s.to = s.from
@@ -62,7 +61,7 @@ func (s interval) valid() interval {
 	return s
 }
 
-// grid is the buckets of one width between the measurement's start and end.
+// grid is the set of buckets of one width between the measurement's start and end.
 type grid struct {
 	width time.Duration
 	interval
@@ -75,18 +74,18 @@ func (p *Payload) grid(seconds int) grid {
 // index returns the bucket that covers t.
 func (g grid) index(t time.Time) int64 { return floorDiv(t.Unix(), int64(g.width/time.Second)) }
 
-// begin returns the time at which a bucket begins.
+// begin returns the time at which a bucket starts.
 func (g grid) begin(index int64) time.Time {
 	return time.Unix(index*int64(g.width/time.Second), 0).UTC()
 }
 
-// inside reports whether the measured part of a bucket lies in a stretch.
+// inside reports whether the measured part of a bucket lies in an interval.
 func (g grid) inside(index int64, s interval) bool {
 	begin, end := later(g.begin(index), g.from), earlier(g.begin(index+1), g.to)
 	return s.to.After(s.from) && !begin.Before(s.from) && !end.After(s.to)
 }
 
-// roundUp returns the first time not before t at which a whole bucket begins.
+// roundUp returns the first time not before t at which a whole bucket starts.
 func (g grid) roundUp(t time.Time) time.Time {
 	if !t.After(g.from) {
 		return g.from
@@ -105,8 +104,8 @@ func (g grid) roundDown(t time.Time) time.Time {
 	return g.begin(g.index(t))
 }
 
-// roundOff returns s with its ends moved to where buckets begin: inwards, unless that loses
-// much of s and outwards adds little.
+// roundOff returns s with its ends moved to the starts of buckets: inwards, unless that loses
+// much of s and moving outwards adds little.
 func (g grid) roundOff(s interval) interval {
 	s = interval{later(s.from, g.from), earlier(s.to, g.to)}.valid()
 	little := s.to.Sub(s.from) * requestSlack / 100

@@ -24,17 +24,17 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// memory is what the operator has.
+// memory is the memory limit of the operator.
 const memory = 256 << 20
 
-// bombs are logs of a few hundred KB that unpack to a lot. Their parts are
-// repeated, with a number in them where there is a verb for it. They are refused
-// with a sentence that says why or, where they say nothing, are read.
+// bombs are logs of a few hundred KB that decompress to a lot. Each repeats its part, with a
+// number in place of a verb. A reader rejects them with an error that contains says, or reads
+// them if says is empty.
 var bombs = map[string]struct {
 	begin, part, end string
 	times, frames    int
 	samples          bool
-	// logs are those of several runners.
+	// logs returns the logs of several runners.
 	logs func() []string
 	says string
 }{
@@ -64,13 +64,13 @@ var bombs = map[string]struct {
 	"failures in frames":   {begin: `{"version":1,"failures":[{"source":"","at":[0]}`, part: `,{"source":"%d","at":[0]}`, times: 60_000, end: `]}`, samples: true, frames: 40, says: "160 MiB"},
 }
 
-// cells returns what a runner measured that used so many cells from one on, in each of 500
-// buckets of six transactions: 39 million at most.
+// cells returns the payload of a runner that used this number of cells, starting at from, in each
+// of 500 buckets of six transactions: at most 39 million cells.
 func cells(runner string, from, used int) string {
 	return series(runner, 6, from, used)
 }
 
-// rows returns the same of 220 transactions, of which each runner used other cells.
+// rows returns the payload of runner n with 220 transactions. Each runner uses other cells.
 func rows(runner string, n int) string {
 	const used = 200
 	return series(runner, 220, used*n, used)
@@ -90,7 +90,7 @@ func series(runner string, transactions, from, used int) string {
 	return fmt.Sprintf(`{"version":2,"runner":%q,"bucketSeconds":1,"requestBucketSeconds":16,"series":[%s]}`, runner, strings.Join(rows, ","))
 }
 
-// TestBombs reads each of them in a process that may not take more memory.
+// TestBombs reads each bomb in a process with the operator's memory limit.
 func TestBombs(t *testing.T) {
 	if folder := os.Getenv("PERFLAB_BOMB"); folder != "" {
 		readBomb(t, folder)
@@ -120,7 +120,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// readBomb reads logs as the operator does, and says how much memory it took.
+// readBomb reads logs as the operator does, and logs the peak memory.
 func readBomb(t *testing.T, folder string) {
 	t.Helper()
 	files, err := os.ReadDir(folder)
@@ -137,11 +137,11 @@ func readBomb(t *testing.T, folder string) {
 	})
 }
 
-// withinMemory has a process of its own do something in the memory that the operator
-// has, and says how much it took.
+// withinMemory calls do within the memory limit of the operator, and logs the peak memory. The
+// limit applies to the whole process, so the caller needs its own process.
 func withinMemory(t *testing.T, do func()) {
 	t.Helper()
-	// Twice as much of addresses: those of memory that was given back count as well.
+	// The limit is twice as high because it applies to addresses, and includes released memory.
 	noError(t, syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: 2 * memory, Max: 2 * memory}))
 	debug.SetMemoryLimit(memory * 9 / 10)
 	do()
@@ -154,7 +154,7 @@ func withinMemory(t *testing.T, do func()) {
 	t.Log(peak[0])
 }
 
-// readLog reads samples, else a payload that is added to others.
+// readLog reads samples, or else a payload, which it adds to the sum.
 func readLog(path string, sum *payload.Sum) error {
 	log, err := os.Open(path)
 	if err != nil {

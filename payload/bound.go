@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Logs are untrusted, and a few bytes may unpack to a lot. Readers estimate the memory of
-// the decoded data while unpacking, and stop beyond a budget.
+// Logs are untrusted, and a few bytes may decompress to many. Readers estimate the memory of the
+// decoded data during decompression, and stop when a budget is exceeded.
 const (
 	// maxPayload is the limit of a decoded payload, in bytes. The largest recorded one,
 	// with MaxSeries rows in MaxBuckets buckets each, takes 110 MiB.
@@ -17,15 +17,15 @@ const (
 	maxSamples = 160 << 20
 )
 
-// weights are the costs of a byte, and of the value that a byte begins outside of strings.
+// weights are the costs of a byte, and of the value that a byte starts outside of strings.
 type weights struct {
 	text, object, array, field, element, quote, line int
 }
 
 var (
 	ofJSON = weights{text: 3, object: 256, array: 48, field: 64, element: 24, quote: 32}
-	// ofYAML are the weights for decoding into any, with a tree of nodes; a line has at
-	// least one.
+	// ofYAML are the weights for decoding into any, with a tree of nodes. Each line has at least
+	// one node.
 	ofYAML = weights{text: 3, object: 2048, array: 512, field: 512, element: 512, quote: 256, line: 512}
 	// ofCSV are the weights for keeping every field.
 	ofCSV = weights{text: 3, element: 24, line: 256}
@@ -37,8 +37,7 @@ type Budget struct{ limit, left int }
 // NewBudget returns a budget of this many bytes.
 func NewBudget(bytes int) *Budget { return &Budget{limit: bytes, left: bytes} }
 
-// Spend takes this many bytes for retained data. It fails with ErrTooLarge if they are not
-// left.
+// Spend subtracts this many bytes for retained data. It fails with ErrTooLarge if fewer are left.
 func (b *Budget) Spend(bytes int) error {
 	b.left -= bytes
 	return b.exceeded()
@@ -51,22 +50,22 @@ func (b *Budget) exceeded() error {
 	return fmt.Errorf("%w: it takes more than the %d MiB that a reader has for it", ErrTooLarge, b.limit>>20)
 }
 
-// JSON passes a text on within the budget, then fails with ErrTooLarge.
+// JSON returns a reader of a JSON text, which fails with ErrTooLarge when the budget is exceeded.
 func (b *Budget) JSON(text io.Reader) io.Reader {
 	return &weighed{text: text, budget: b, weights: ofJSON}
 }
 
-// YAML does the same for YAML that is decoded into any.
+// YAML returns the same for YAML that is decoded into any.
 func (b *Budget) YAML(text io.Reader) io.Reader {
 	return &weighed{text: text, budget: b, weights: ofYAML}
 }
 
-// CSV does the same for a table.
+// CSV returns the same for a table.
 func (b *Budget) CSV(text io.Reader) io.Reader {
 	return &weighed{text: text, budget: b, weights: ofCSV}
 }
 
-// weighed spends the budget while a text is read.
+// weighed is a reader that spends the budget on the text that it reads.
 type weighed struct {
 	text              io.Reader
 	budget            *Budget
@@ -88,7 +87,7 @@ func (w *weighed) Read(into []byte) (int, error) {
 func (w *weighed) structure(c byte) int {
 	switch {
 	case c == '\n':
-		// In YAML and CSV a quote may stand alone.
+		// In YAML and CSV, a quote may be unpaired.
 		w.inString, w.escaped = false, false
 		return w.weights.line
 	case w.escaped:

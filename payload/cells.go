@@ -4,15 +4,15 @@ package payload
 
 import "fmt"
 
-// The characters of a histogram's text; see the package comment. None of them
-// is escaped in JSON.
+// The characters of a histogram's text; see the package comment. JSON does not escape any of
+// them.
 const (
 	firstDigit, digits = '#', 32 // the last digit of a count: # to B
 	firstCarry, carry  = 'C', 24 // a digit before it: C to Z
-	firstGap, gaps     = ']', 34 // empty cells, from one on: ] to ~
+	firstGap, gaps     = ']', 34 // empty cells, from one: ] to ~
 )
 
-// appendText writes the cells from the first one that is used to the last.
+// appendText appends the text of the cells from the first used one to the last.
 func (h *Histogram) appendText(text []byte) []byte {
 	if h.packed != "" {
 		return append(text, h.packed...)
@@ -44,7 +44,7 @@ func appendCarry(text []byte, n uint32) []byte {
 	return append(appendCarry(text, n/carry), firstCarry+byte(n%carry))
 }
 
-// parseText reads what appendText wrote, from the cell first on.
+// parseText decodes the output of appendText, starting at the cell first.
 func (h *Histogram) parseText(first int64, text string) error {
 	cell, high := first, int64(0)
 	for _, c := range []byte(text) {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package payload is the format in which a load test's results travel as lines of a log,
-// from the load generator that writes them to the operator that reads them. This comment is
-// the format's specification, version 2.
+// Package payload defines the format in which a load generator writes the results of a load test
+// as lines of its log, and in which the operator reads them. This comment is the specification of
+// version 2 of the format.
 //
-// # What it holds
+// # Contents
 //
-// A payload holds, for one load of one run as one runner saw it:
+// A payload holds, for one load of one run as one runner measured it:
 //
 //   - a histogram of durations per row and time bucket. A row is a transaction
 //     of one scenario with one outcome, or a request within a transaction, with
-//     one outcome and class of status;
+//     one outcome and status class;
 //   - sums of counters per time bucket;
 //   - the last and the highest value of gauges.
 //
-// Buckets lie on a grid that all runners share (unix seconds divided by the bucket width, a
-// power of two), so that payloads add up without loss: [Merge] of the parts has the same
-// percentiles as one payload over all samples. The bucket width doubles as the test
-// lengthens, which bounds the size; grids of different width nest. Rows of requests, of
-// which there are many, have wider buckets than transactions and counters: a window in time
-// is cut more roughly out of them, see [Payload.Between].
+// Buckets lie on a grid that all runners share (Unix seconds divided by the bucket width, a power
+// of two). Payloads therefore add up without loss: [Merge] of the parts has the same percentiles
+// as one payload of all samples. The bucket width doubles as the test gets longer, which limits
+// the size. Grids of different widths nest. There are many rows of requests, so their buckets are
+// wider than those of transactions and counters. A time window selects them less exactly, see
+// [Payload.Between].
 //
 // # Body
 //
-// The body is JSON (RFC 8259), compressed with gzip (RFC 1952). [Marshal] gives exactly
-// this, for a ConfigMap's binaryData.
+// The body is JSON (RFC 8259), compressed with gzip (RFC 1952). [Marshal] returns exactly this,
+// for a ConfigMap's binaryData.
 //
 //	{"version":2, "load":"cico", "run":"demo-0-base", "runner":"tr-1", "generator":"k6 v2.2.0",
 //	 "start":"2026-01-02T03:04:05.678Z", "end":"…", "bucketSeconds":4, "requestBucketSeconds":64, "final":true,
@@ -34,58 +34,56 @@
 //	 "counters":[{"name":"http_reqs", "buckets":[[index,sum],…]}],
 //	 "gauges":[{"name":"vus", "last":20, "max":75}]}
 //
-// "generator" is what measured, with its version, and may be absent.
+// "generator" is the name and version of the load generator. It is optional.
 //
-// A series without "request" is the transaction itself. "outcome" is "ok" or "error";
-// "status", of requests only, is "1xx" to "5xx" or "error" where there was no answer. The
-// transaction of a request outside of any is "".
+// A series without "request" is the transaction itself. "outcome" is "ok" or "error". Only
+// requests have a "status": "1xx" to "5xx", or "error" if there was no response. The transaction
+// of a request outside of transactions is "".
 //
-// The counter "perflab_user_seconds" adds up, each second, how many users there were:
-// divided by the seconds of a bucket, it is how many there were on average. A load
-// generator that does not know them leaves it out.
+// The counter "perflab_user_seconds" increases each second by the number of users. Divided by the
+// seconds of a bucket, it is the average number of users. A load generator that does not record
+// users omits it.
 //
 // A bucket is an array
 //
 //	[index, count, sum, min, max, first, "cells"]
 //
-// with sum, min and max in nanoseconds, exact. The text has, from the histogram's cell
-// first on, the number of samples in each cell: in digits of which the last is one of 32 (#
-// to B) and those before it are of 24 (C to Z), so that "#" is 0, "B" is 31, "D#" is 32 and
-// "DB" is 63. Empty cells between others are left out: "]" stands for one, the next
-// character for two and so on to "~" for 34.
+// with sum, min and max in nanoseconds, exact. The text has the number of samples in each cell of
+// the histogram, starting at the cell first. The last digit of a number is one of 32 (# to B),
+// and the digits before it are of 24 (C to Z): "#" is 0, "B" is 31, "D#" is 32 and "DB" is 63. A
+// single character replaces empty cells between others: "]" stands for one, the next character
+// for two, and so on to "~" for 34.
 //
-// Cell 0 is what is below 1 µs; cell c from there on begins at 1.002^(c-1) µs and ends
-// where the next one begins. Whatever lies in a cell is within 0.1 % of 1.002/1.001 times
-// its beginning. A duration above a week counts as a week, in the histogram only.
+// Cell 0 holds durations below 1 µs. Each cell c after it starts at 1.002^(c-1) µs and ends where
+// the next cell starts. Each value in a cell is within 0.1 % of 1.002/1.001 times the cell's
+// start. A duration above a week counts as a week, in the histogram only.
 //
-// The buckets of a series are sorted by index, and each index, row, counter and gauge
-// occurs once.
+// The buckets of a series are sorted by index. Each index, row, counter and gauge occurs once.
 //
 // # Frame
 //
-// [Write] puts a body into a log as lines of at most 4 KiB, each written at once:
+// [Write] writes a body to a log as lines of at most 4 KiB, each in one write:
 //
 //	perflab-payload begin id=<8 hex> version=2 parts=<n> bytes=<length of body> sha256=<64 hex>
 //	perflab-payload part id=<8 hex> <k>/<n> <base64>
 //	perflab-payload end id=<8 hex>
 //
-// Parts count from 1 and each is the standard base64 (RFC 4648, padded) of the next 2976
-// bytes of the body. The id is the beginning of the checksum. Anything may stand between
-// these lines, and before one on the same line (a time stamp, say); nothing follows one on
-// its line.
+// Parts count from 1. Each is the standard base64 (RFC 4648, padded) of the next 2976 bytes of
+// the body. The id is the first 8 digits of the checksum. Other text may stand between these
+// lines, and before one on the same line, for example a timestamp. Nothing follows one on its
+// line.
 //
-// A log may hold many payloads: checkpoints ("final":false) while the test runs and a final
-// one at its end, each covering the whole test so far. Checkpoints may leave the requests
-// out. [Read] takes the last valid final payload, or else the last valid checkpoint. A log
-// whose beginning is missing may start in the middle of a payload; that one is damaged and
-// never counts.
+// A log may hold many payloads: checkpoints ("final":false) while the test runs and a final one
+// at its end. Each covers the whole test so far. Checkpoints may omit the requests. [Read]
+// returns the last valid final payload, or else the last valid checkpoint. A log whose start is
+// missing may start in the middle of a payload. That payload is damaged, and Read skips it.
 //
-// # What was logged
+// # Repeated log lines
 //
-// A load generator that ends may tell once more what it logged last, at most [MaxLogLines]
+// A load generator that ends may repeat the last lines that it logged: at most [MaxLogLines]
 // lines with [MaxLogBytes] of text, without the secrets of its environment:
 //
 //	perflab-log {"level":"error","text":"cannot log in as ***"}
 //
-// [ReadLog] finds them.
+// [ReadLog] returns them.
 package payload

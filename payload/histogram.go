@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// growth is the ratio of neighbouring cells' beginnings. A value of the cell
-	// that begins at v is within (growth-1)/(growth+1) < 0.1 % of v·middle.
+	// growth is the ratio of the starts of adjacent cells. A value in the cell that starts at v
+	// is within (growth-1)/(growth+1) < 0.1 % of v·middle.
 	growth = 1.002
 	middle = 2 * growth / (growth + 1)
-	// longest is the longest duration a histogram tells apart. Longer ones count
-	// as this; Sum and Max stay exact.
+	// longest is the longest duration that a histogram distinguishes. Longer ones count as this
+	// one. Sum and Max stay exact.
 	longest = 7 * 24 * time.Hour
 )
 
@@ -25,30 +25,30 @@ var (
 	lastCell = cellIndex(longest)
 )
 
-// Histogram counts durations in cells that are each 0.2 % wide. Its memory
-// grows with the cells used, about 2,400 for response times that spread over
-// two orders of magnitude, and not with the durations counted.
+// Histogram counts durations in cells that are each 0.2 % wide. Its memory depends on the number
+// of used cells, not on the number of durations. Response times that spread over two orders of
+// magnitude use about 2,400 cells.
 //
-// These are the cells of a DDSketch (Masson, Rim and Lee, 2019): a third as many
-// as an HdrHistogram needs for the same accuracy, which halves a payload.
+// The cells are those of a DDSketch (Masson, Rim and Lee, 2019). An HdrHistogram needs three
+// times as many for the same accuracy, so they halve the size of a payload.
 type Histogram struct {
 	cells  []uint16 // sorted
-	counts []uint32 // of the same places
+	counts []uint32 // of these cells
 
-	// packed is the text of all cells from the first on instead, a sixth as
-	// large; never changed.
+	// packed is the text of all cells, starting at start, and replaces cells and counts. It takes
+	// a sixth of their memory, and is never changed.
 	packed string
 	start  uint16
 }
 
-// pack makes h small until something is added to it.
+// pack reduces the memory of h until something is added to it.
 func (h *Histogram) pack() {
 	if len(h.cells) > 0 {
 		*h = Histogram{packed: string(h.appendText(nil)), start: h.cells[0]}
 	}
 }
 
-// size returns the memory it takes, in bytes, where it is small.
+// size returns the memory of the cells, in bytes, packed or not.
 func (h *Histogram) size() int {
 	const cell = 2 + 4
 	return len(h.packed) + cell*len(h.cells)
@@ -60,7 +60,7 @@ func (h *Histogram) unpack() {
 	}
 	text, start := h.packed, h.start
 	*h = Histogram{}
-	// It was written by pack, so there is no error to see.
+	// pack wrote the text, so parsing does not fail.
 	_ = h.parseText(int64(start), text)
 }
 
@@ -72,7 +72,7 @@ func cellIndex(d time.Duration) int {
 	return 1 + int(math.Log(float64(d)/float64(time.Microsecond))/logGrowth)
 }
 
-// typical returns the duration that is within 0.1 % of any in the cell.
+// typical returns a duration that is within 0.1 % of any duration in the cell.
 func typical(cell uint16) time.Duration {
 	if cell == 0 {
 		return 0
@@ -126,7 +126,7 @@ func (h *Histogram) add(o *Histogram) {
 	*h = sum
 }
 
-// push adds a cell behind all others.
+// push adds a cell after all others.
 func (h *Histogram) push(cell uint16, n uint32) {
 	h.cells = append(h.cells, cell)
 	h.counts = append(h.counts, n)
@@ -147,7 +147,7 @@ func (h *Histogram) Count() int64 {
 	return sum
 }
 
-// first returns the first cell that is not empty, 0 if all are.
+// first returns the first cell that is not empty, or 0 if all are empty.
 func (h *Histogram) first() int64 {
 	if h.packed != "" || len(h.cells) == 0 {
 		return int64(h.start)
@@ -155,7 +155,7 @@ func (h *Histogram) first() int64 {
 	return int64(h.cells[0])
 }
 
-// all returns the cells that are not empty, in their order.
+// all returns the cells that are not empty, in order.
 func (h *Histogram) all() iter.Seq2[uint16, uint32] {
 	return func(yield func(uint16, uint32) bool) {
 		if h.packed != "" {
@@ -170,8 +170,9 @@ func (h *Histogram) all() iter.Seq2[uint16, uint32] {
 	}
 }
 
-// All gives, from the shortest on, a duration that is within 0.1 % (below 1 µs: within
-// 1 µs) of those in a cell, and how many these are.
+// All returns a duration for each cell that is not empty, in ascending order, and the number of
+// durations in the cell. Those are within 0.1 % (below 1 µs: within 1 µs) of the returned
+// duration.
 func (h *Histogram) All() iter.Seq2[time.Duration, uint32] {
 	return func(yield func(time.Duration, uint32) bool) {
 		for cell, n := range h.all() {
@@ -182,20 +183,20 @@ func (h *Histogram) All() iter.Seq2[time.Duration, uint32] {
 	}
 }
 
-// Percentile returns within 0.1 % (below 1 µs: within 1 µs) of the smallest duration that
-// at least percent of those counted do not exceed; 0 if there is none.
+// Percentile returns the smallest duration that at least percent of those counted do not exceed,
+// within 0.1 % (below 1 µs: within 1 µs). It returns 0 if there is none.
 func (h *Histogram) Percentile(percent int64) time.Duration {
 	return h.ranked((h.Count()*percent + 99) / 100)
 }
 
-// Quantile returns the same for a share from 0 to 1; that of 0 is the smallest.
+// Quantile returns the same for a share from 0 to 1. The quantile of 0 is the smallest duration.
 func (h *Histogram) Quantile(share float64) time.Duration {
-	// A share such as 0.95 is no binary number: what it lacks makes no rank.
+	// A share such as 0.95 has no exact binary form. The difference must not increase the rank.
 	const lack = 1e-9
 	return h.ranked(int64(math.Ceil(float64(h.Count())*share - lack)))
 }
 
-// ranked returns the duration of a rank, from 1; 0 if there is none.
+// ranked returns the duration of a rank, counted from 1, or 0 if there is none.
 func (h *Histogram) ranked(rank int64) time.Duration {
 	for cell, n := range h.all() {
 		if rank -= int64(n); rank <= 0 {

@@ -12,19 +12,19 @@ import (
 
 // Limits of the repeated log lines.
 const (
-	// MaxLogLines is their number.
+	// MaxLogLines is the maximum number of lines.
 	MaxLogLines = 20
-	// MaxLogBytes is their total size.
+	// MaxLogBytes is the maximum total size of their texts.
 	MaxLogBytes = 4 << 10
-	// maxLogText is the size of one.
+	// maxLogText is the maximum size of one text.
 	maxLogText = 1 << 10
 )
 
-// logMarker begins a repeated log line; JSON follows.
+// logMarker is the prefix of a repeated log line. JSON follows.
 const logMarker = "perflab-log "
 
-// LogLine is a log line of a load generator, repeated at its end without the secrets of its
-// environment, so that it may be shared.
+// LogLine is a log line that a load generator repeats when it ends, without the secrets of its
+// environment, so that the line can be shared.
 type LogLine struct {
 	// Level is error, warning or info.
 	Level string `json:"level"`
@@ -54,8 +54,8 @@ func (l LogLine) Line() (string, error) {
 	return logMarker + text.String(), nil
 }
 
-// Bounded returns the last lines within MaxLogLines and MaxLogBytes. The last error stays,
-// as the first.
+// Bounded returns the last lines within MaxLogLines and MaxLogBytes. If none of them is an error,
+// the last error before them replaces the first.
 func Bounded(lines []LogLine) []LogLine {
 	from, left := len(lines), MaxLogBytes
 	for from > 0 && len(lines)-from < MaxLogLines && len(lines[from-1].Text) <= left {
@@ -83,7 +83,7 @@ func containsError(lines []LogLine) bool {
 	return false
 }
 
-// ReadLog finds the repeated lines in a log; none for another load generator.
+// ReadLog returns the repeated lines in a log. Other load generators repeat none.
 func ReadLog(log io.Reader) []LogLine {
 	var found []LogLine
 	eachMarked(log, logMarker, func(text []byte) {
@@ -95,5 +95,5 @@ func ReadLog(log io.Reader) []LogLine {
 	return found
 }
 
-// IsLog reports whether a line is a repeated one.
+// IsLog reports whether a line is a repeated log line.
 func IsLog(line string) bool { return strings.Contains(line, logMarker) }

@@ -36,7 +36,7 @@ func unpack(title string, body []byte, value any, within *Budget) error {
 	return unpacked(title, body, within, func(text *json.Decoder) error { return text.Decode(value) })
 }
 
-// unpacked is unpack with a decoding function. Nothing may follow.
+// unpacked is like unpack, with a decoding function. It fails if anything follows the value.
 func unpacked(title string, body []byte, within *Budget, decode func(*json.Decoder) error) error {
 	zip, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
@@ -67,8 +67,8 @@ func ended(text *json.Decoder) error {
 	return nil
 }
 
-// fields are the decoders of a payload's fields. They decode lists element by element, so
-// that only one element's text is held.
+// fields returns the decoders of a payload's fields. They decode lists element by element, so
+// that only the text of one element is in memory.
 func (p *Payload) fields() map[string]func(*json.Decoder) error {
 	return map[string]func(*json.Decoder) error{
 		"version":              into(&p.Version),

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Merge adds up what several runners of the same load measured; see [Sum]. It
-// fails with ErrNone without payloads.
+// Merge adds up the payloads of several runners of the same load; see [Sum]. It fails with
+// ErrNone without payloads.
 func Merge(ps ...*Payload) (*Payload, error) {
 	var sum Sum
 	for _, p := range ps {
@@ -23,26 +23,25 @@ func Merge(ps ...*Payload) (*Payload, error) {
 	return sum.Payload()
 }
 
-// maxSumBytes is what the histograms of a sum may take, packed. Those of the
-// largest payload take 15 MiB, and runners of one load fill the same cells.
+// maxSumBytes is the maximum size of the packed histograms of a sum. Those of the largest payload
+// take 15 MiB, and runners of one load fill the same cells.
 const maxSumBytes = 24 << 20
 
-// Sum adds up what the runners of one load measured, one after the other, so
-// that no more of them than one has to be held. The result is what one runner
-// would have measured that saw all samples: counts, sums, extremes and
-// histograms add, percentiles are never averaged. Buckets are brought to the
-// widest width among the runners'. The zero value is ready for use.
+// Sum adds up the payloads of the runners of one load, one after the other, so that only one of
+// them must be in memory. The result is the payload of a single runner that measured all samples:
+// counts, sums, extremes and histograms add up, and percentiles are never averaged. Buckets get
+// the widest width of all runners. The zero value is ready for use.
 type Sum struct {
 	all     *Payload
 	runners map[string]bool
-	// whole is the time from the first start to the last end, busy that of the
-	// runners that had something to do.
+	// whole is the time from the first start to the last end. busy is the same for runners that
+	// recorded transactions or counters.
 	whole, busy interval
 }
 
-// Add adds what one runner measured. It fails with ErrMismatch for another load or
-// run or the same runner twice, with ErrCorrupt for what can't have been measured,
-// and with ErrTooLarge.
+// Add adds the payload of one runner. It fails with ErrMismatch for another load or run, or for
+// the same runner twice. It fails with ErrCorrupt for values that cannot have been measured, and
+// with ErrTooLarge.
 func (s *Sum) Add(p *Payload) error {
 	if s.all == nil {
 		*s = Sum{all: New(p.Load, p.Run, "", time.Time{}), runners: map[string]bool{}}
@@ -64,7 +63,7 @@ func (s *Sum) Add(p *Payload) error {
 	return nil
 }
 
-// takes refuses what does not belong to the sum.
+// takes returns an error if a payload does not belong to the sum.
 func (s *Sum) takes(p *Payload) error {
 	if p.Load != s.all.Load || p.Run != s.all.Run {
 		return fmt.Errorf("merging load %q of run %q with load %q of run %q: %w",
@@ -82,9 +81,8 @@ func (s *Sum) takes(p *Payload) error {
 	return nil
 }
 
-// Payload returns the sum. It fails with ErrNone where nothing was added. A runner that had
-// nothing to do, as where there are more runners than users, has no say in when the
-// measurement began and ended.
+// Payload returns the sum. It fails with ErrNone if nothing was added. Runners that recorded
+// nothing do not affect Start and End, for example if there are more runners than users.
 func (s *Sum) Payload() (*Payload, error) {
 	if s.all == nil {
 		return nil, fmt.Errorf("merging payloads: %w", ErrNone)
@@ -102,7 +100,7 @@ func (s *Sum) Payload() (*Payload, error) {
 	return sum, nil
 }
 
-// with returns the stretch that holds a payload's as well.
+// with returns s, extended by the interval of a payload.
 func (s interval) with(p *Payload) interval {
 	if s == (interval{}) {
 		return interval{p.Start, p.End}
@@ -110,7 +108,7 @@ func (s interval) with(p *Payload) interval {
 	return interval{earlier(s.from, p.Start), later(s.to, p.End)}
 }
 
-// packedSize returns what the histograms take, in bytes.
+// packedSize returns the size of the histograms, in bytes.
 func (p *Payload) packedSize() (size int) {
 	for _, s := range p.Series {
 		for _, b := range s.Buckets {
@@ -120,7 +118,7 @@ func (p *Payload) packedSize() (size int) {
 	return size
 }
 
-// widenTo makes the buckets at least as wide as another payload's.
+// widenTo makes the buckets at least as wide as those of another payload.
 func (p *Payload) widenTo(o *Payload) {
 	for p.BucketSeconds < o.BucketSeconds {
 		p.widen()
@@ -157,8 +155,7 @@ func (sum *Payload) add(p *Payload) {
 	}
 }
 
-// sort puts series, counters and gauges into the order of their names, so that
-// equal contents make equal bytes.
+// sort sorts series, counters and gauges by name, so that equal contents result in equal bytes.
 func (p *Payload) sort() {
 	p.index = nil
 	slices.SortFunc(p.Series, func(a, b Series) int { return a.compare(b.Row) })

@@ -10,24 +10,23 @@ import (
 // Version is the only format version this package writes and reads.
 const Version = 2
 
-// Limits that keep a payload small however long a test runs.
+// Limits of the size of a payload, for tests of any length.
 const (
-	// MaxBuckets is the longest stretch of time, in buckets, between the first
-	// and the last bucket of transactions and counters. Past it their width
-	// doubles.
+	// MaxBuckets is the maximum number of buckets from the first to the last bucket of
+	// transactions and counters. For longer tests, their width doubles.
 	MaxBuckets = 512
-	// MaxRequestBuckets is the same for requests.
+	// MaxRequestBuckets is the same limit for requests.
 	MaxRequestBuckets = 32
-	// MaxSeries is the number of transaction rows, of counters and of gauges that
-	// are kept apart. What comes after is added up under the name Other.
+	// MaxSeries is the maximum number of transaction rows, of counters and of gauges. Further
+	// ones are added up under the name Other.
 	MaxSeries = 256
-	// MaxRequests is the number of request rows that are kept apart. With so few
-	// buckets each they take less than a tenth of what transactions may.
+	// MaxRequests is the maximum number of request rows. They have so few buckets that they take
+	// less than a tenth of the space that transactions may take.
 	MaxRequests = 512
-	// MaxName is the longest name of a transaction, a request, a counter or a
-	// gauge, in bytes. Longer ones are cut.
+	// MaxName is the maximum length of the name of a transaction, a request, a counter or a
+	// gauge, in bytes. Longer names are truncated.
 	MaxName = 512
-	// Other is the transaction, request and counter name of what exceeds that.
+	// Other is the name of the transactions, requests, counters and gauges beyond these limits.
 	Other = "(other)"
 )
 
@@ -37,37 +36,38 @@ const (
 	Error = "error"
 )
 
-// firstRequestBucketSeconds is the width that buckets of requests begin with:
-// narrower ones would be merged before anybody reads them.
+// firstRequestBucketSeconds is the initial bucket width of requests. Narrower buckets would be
+// merged before they are read.
 const firstRequestBucketSeconds = 16
 
 var (
-	// ErrNone says that there was no payload at all.
+	// ErrNone means that there is no payload.
 	ErrNone = errors.New("no payload")
-	// ErrCorrupt says that what should be a payload is damaged or incomplete.
+	// ErrCorrupt means that a payload is damaged or incomplete.
 	ErrCorrupt = errors.New("corrupt payload")
-	// ErrTooLarge says that reading would take more memory than a reader has.
+	// ErrTooLarge means that reading would exceed the memory limit of the reader.
 	ErrTooLarge = errors.New("too large")
-	// ErrMismatch says that payloads do not belong together.
+	// ErrMismatch means that payloads do not belong together.
 	ErrMismatch = errors.New("payloads do not belong together")
 )
 
-// Payload is what one load generator measured, or the sum of several.
+// Payload holds the measurements of one load generator, or the sum of several.
 type Payload struct {
 	Version int `json:"version"`
-	// Load and Run name what was measured.
+	// Load and Run are the names of the measured load and of its run.
 	Load string `json:"load"`
 	Run  string `json:"run"`
-	// Runner names who measured; after Merge the runners, sorted, joined by ",".
+	// Runner is the name of the runner. After Merge, it is the names of all runners, sorted and
+	// joined by ",".
 	Runner string `json:"runner"`
-	// Generator is what measured, with its version: "k6 v2.2.0". Empty: it does
-	// not say. Merge does not keep it.
+	// Generator is the name and version of the load generator: "k6 v2.2.0". It is empty if the
+	// load generator does not report it. Merge does not keep it.
 	Generator string `json:"generator,omitempty"`
 	// Start and End bound the measurement: UTC, whole milliseconds.
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
 	// BucketSeconds is the width of the buckets of transactions and counters,
-	// RequestBucketSeconds that of requests: powers of two.
+	// RequestBucketSeconds that of requests. Both are powers of two.
 	BucketSeconds        int `json:"bucketSeconds"`
 	RequestBucketSeconds int `json:"requestBucketSeconds"`
 	// Final is false for a checkpoint of a test that was still running.
@@ -76,40 +76,40 @@ type Payload struct {
 	Counters []Counter `json:"counters"`
 	Gauges   []Gauge   `json:"gauges"`
 
-	index    map[Row]int // of rows in Series; made when needed
-	requests *interval   // what Between left of the requests
+	index    map[Row]int // of rows in Series; created when needed
+	requests *interval   // interval of the requests after Between
 }
 
-// interval is a part of time.
+// interval is a period of time.
 type interval struct{ from, to time.Time }
 
-// Row says what the durations of a series are of.
+// Row identifies the transaction or request that the durations of a series belong to.
 type Row struct {
 	// Scenario is k6's name of the scenario, if there is one.
 	Scenario string `json:"scenario,omitempty"`
-	// Transaction is "" for requests outside of any.
+	// Transaction is "" for requests outside of transactions.
 	Transaction string `json:"transaction"`
 	// Request names a request within the transaction; "" is the transaction itself.
 	Request string `json:"request,omitempty"`
 	// Outcome is OK or Error.
 	Outcome string `json:"outcome"`
-	// Status is the class of a request's status: "1xx" to "5xx", or Error if
-	// there was no answer.
+	// Status is the class of a request's status: "1xx" to "5xx", or Error if there was no
+	// response.
 	Status string `json:"status,omitempty"`
 }
 
-// Series is the durations of one row.
+// Series holds the durations of one row.
 type Series struct {
 	Row
 	// Buckets are sorted by Index; buckets without samples are absent.
 	Buckets []Bucket `json:"buckets"`
 }
 
-// Bucket is the durations that ended in one interval of time. Count, Sum, Min
-// and Max are exact to the nanosecond.
+// Bucket holds the durations that ended in one time interval. Count, Sum, Min and Max are exact
+// to the nanosecond.
 type Bucket struct {
-	// Index is the place on the grid that all payloads share: unix seconds of
-	// the interval's beginning, divided by the width.
+	// Index is the position on the grid that all payloads share: the Unix seconds of the
+	// interval's start, divided by the width.
 	Index    int64
 	Count    int64
 	Sum      time.Duration
@@ -124,25 +124,25 @@ type Counter struct {
 	Buckets []CounterBucket `json:"buckets"`
 }
 
-// CounterBucket is what was added to a counter in one interval of time.
+// CounterBucket is the increase of a counter in one time interval.
 type CounterBucket struct {
 	// Index is as in Bucket.
 	Index int64
 	Sum   float64
 }
 
-// UserSeconds is the counter of users, added up each second.
+// UserSeconds is the name of the counter that increases each second by the number of users.
 const UserSeconds = "perflab_user_seconds"
 
-// Gauge is a quantity that goes up and down: users, records done so far. After
-// Merge both values are sums over the runners.
+// Gauge is a quantity that goes up and down: users, records processed so far. After Merge, both
+// values are sums over the runners.
 type Gauge struct {
 	Name string  `json:"name"`
 	Last float64 `json:"last"`
 	Max  float64 `json:"max"`
 }
 
-// New returns an empty payload with the narrowest buckets, measured from start on.
+// New returns an empty payload that starts at start, with the narrowest buckets.
 func New(load, run, runner string, start time.Time) *Payload {
 	start = millis(start)
 	return &Payload{

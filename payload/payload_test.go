@@ -17,7 +17,7 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
-// sample is one transaction with one request, as a test makes it.
+// sample is one transaction with one request.
 type sample struct {
 	transaction, outcome string
 	scenario, status     string
@@ -30,7 +30,7 @@ func (s sample) request() payload.Row {
 	return payload.Row{Scenario: s.scenario, Transaction: s.transaction, Request: "GET /a", Outcome: s.outcome, Status: s.status}
 }
 
-// samples draws n log-normal durations over a stretch of time.
+// samples returns n log-normal durations, distributed over a period of time.
 func samples(rng *rand.Rand, n int, over time.Duration) []sample {
 	out := make([]sample, n)
 	for i := range out {
@@ -80,7 +80,7 @@ func TestMergeEqualsOneOverAllSamples(t *testing.T) {
 		for i, s := range all {
 			k := rng.IntN(len(parts))
 			if i > len(all)/8 {
-				k = rng.IntN(2) // the third saw only the beginning: its buckets may be narrower
+				k = rng.IntN(2) // the third has only the beginning: its buckets may be narrower
 			}
 			parts[k] = append(parts[k], s)
 		}
@@ -114,7 +114,7 @@ func TestMergeEqualsOneOverAllSamples(t *testing.T) {
 	}
 }
 
-// sameWindow compares cuts: a merge must put every sample into its place in time.
+// sameWindow compares cuts: a merge must keep the time of every sample.
 func sameWindow(t *testing.T, got, want *payload.Payload) {
 	t.Helper()
 	gr, _ := got.RequestSummary("Check-In", "GET /a", "ok")
@@ -254,7 +254,8 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// The requests of a load with many workflows are kept apart in a payload that readers take.
+// A payload of the maximum size, from a load with many workflows, keeps its requests apart and
+// can be read.
 func TestTheLargestPayloadCanBeRead(t *testing.T) {
 	p := payload.New("all", "run-1", "a", start)
 	for i := range payload.MaxSeries {
@@ -321,7 +322,7 @@ func TestBetween(t *testing.T) {
 
 func TestBetweenCutsRequestsCoarsely(t *testing.T) {
 	p := payload.New("cico", "run-1", "a", start)
-	const seconds = 7200 // requests by 256 s
+	const seconds = 7200 // requests in buckets of 256 s
 	for i := range seconds {
 		at := start.Add(time.Duration(i) * time.Second)
 		p.Record("Check-In", "ok", at, time.Second)
@@ -331,7 +332,7 @@ func TestBetweenCutsRequestsCoarsely(t *testing.T) {
 	if p.RequestBucketSeconds != 256 || p.BucketSeconds != 16 {
 		t.Fatalf("buckets of %d and %d s", p.RequestBucketSeconds, p.BucketSeconds)
 	}
-	edge := time.Unix((start.Unix()/256+1)*256, 0) // where the second bucket begins
+	edge := time.Unix((start.Unix()/256+1)*256, 0) // where the second bucket starts
 	tests := []struct {
 		name     string
 		from, to time.Time
@@ -352,7 +353,7 @@ func TestBetweenCutsRequestsCoarsely(t *testing.T) {
 			if !from.Equal(tt.begin) || !to.Equal(tt.end) {
 				t.Fatalf("requests of %v..%v, want %v..%v after the first edge", from.Sub(edge), to.Sub(edge), tt.begin.Sub(edge), tt.end.Sub(edge))
 			}
-			// One each second, off by the start's 678 ms.
+			// One request per second, with a deviation because the start is at 678 ms.
 			want := to.Sub(from).Seconds()
 			s, _ := cut.RequestSummary("Check-In", "GET /a", "ok")
 			if math.Abs(float64(s.Count)-want) > 1 {

@@ -13,22 +13,22 @@ import (
 // ProgressEvery is the time between two lines of progress.
 const ProgressEvery = 10 * time.Second
 
-// progressMarker begins a line of progress; JSON follows.
+// progressMarker is the prefix of a progress line. JSON follows.
 const progressMarker = "perflab-progress "
 
-// Progress is what a load generator tells of itself, as one line of its log,
-// while its test runs. Nothing rests on it: results are in the payload.
+// Progress is the progress that a load generator reports as one line of its log while its test
+// runs. No result depends on it: results are in the payload.
 type Progress struct {
 	At    time.Time `json:"at"`
 	Users float64   `json:"users"`
-	// RequestsPerSecond since the line before, Requests since the start.
+	// RequestsPerSecond is the rate since the previous line, Requests the number since the start.
 	RequestsPerSecond float64 `json:"requestsPerSecond"`
 	Requests          int64   `json:"requests"`
-	// ErrorPercent of the transactions so far.
+	// ErrorPercent is the share of failed transactions so far.
 	ErrorPercent float64 `json:"errorPercent"`
-	// P95 of each transaction that worked so far, in ms.
+	// P95 is the 95th percentile of each transaction that succeeded so far, in ms.
 	P95 map[string]float64 `json:"p95"`
-	// Records imported so far; nil for other loads.
+	// Records is the number of records imported so far, or nil for other loads.
 	Records *float64 `json:"records,omitempty"`
 }
 
@@ -41,8 +41,8 @@ func (p Progress) Line() (string, error) {
 	return progressMarker + string(text) + "\n", nil
 }
 
-// LastProgress finds the newest line of progress in a log. It says false if
-// there is none; what can't be read is passed over, the next line is not far.
+// LastProgress returns the newest progress line in a log, and false if there is none. It skips
+// lines that cannot be decoded, because the next line follows soon.
 func LastProgress(log io.Reader) (Progress, bool) {
 	var last Progress
 	found := false

@@ -26,7 +26,7 @@ func TestLastProgress(t *testing.T) {
 	}
 }
 
-// What one side writes, the other reads.
+// LastProgress reads what Line writes.
 func TestProgressLine(t *testing.T) {
 	records := 1200.0
 	line, err := payload.Progress{Users: 3, Requests: 7, Records: &records}.Line()

@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// Summary is the statistics of a transaction or a request. Percentiles are by
-// nearest rank and within 0.1 % (below 1 µs: within 1 µs) of the exact value.
+// Summary holds the statistics of a transaction or a request. Percentiles use the nearest rank,
+// and are within 0.1 % (below 1 µs: within 1 µs) of the exact value.
 type Summary struct {
 	Count              int64
 	Mean, Min, Max     time.Duration
 	P50, P75, P95, P99 time.Duration
 }
 
-// Summary sums up one transaction over all scenarios; outcome "" means all
-// outcomes. It says false if there is no sample.
+// Summary returns the statistics of one transaction over all scenarios. If outcome is "", it
+// includes all outcomes. It returns false if there is no sample.
 func (p *Payload) Summary(transaction, outcome string) (Summary, bool) {
 	return p.SummaryWhere(func(r Row) bool {
 		return r.Transaction == transaction && r.Request == "" && (outcome == "" || r.Outcome == outcome)
 	})
 }
 
-// RequestSummary sums up one request of a transaction over all scenarios and
-// classes of status; outcome "" means all outcomes. It says false if there is
-// no sample. After Between it is about RequestSpan.
+// RequestSummary returns the statistics of one request of a transaction over all scenarios and
+// status classes. If outcome is "", it includes all outcomes. It returns false if there is no
+// sample. After Between, it covers RequestSpan.
 func (p *Payload) RequestSummary(transaction, request, outcome string) (Summary, bool) {
 	return p.SummaryWhere(func(r Row) bool {
 		return r.Transaction == transaction && r.Request == request && request != "" && (outcome == "" || r.Outcome == outcome)
 	})
 }
 
-// Quantiles returns the durations of a transaction at shares from 0 to 1, by nearest rank
-// and as exact as a Summary's percentiles, and how many durations there are; outcome ""
-// means all outcomes. They are nil if there is no sample.
+// Quantiles returns the durations of a transaction at shares from 0 to 1, and the number of all
+// its durations. It uses the nearest rank, and is as exact as a Summary's percentiles. If outcome
+// is "", it includes all outcomes. It returns nil if there is no sample.
 func (p *Payload) Quantiles(transaction, outcome string, shares ...float64) (at []time.Duration, count int64) {
 	all := p.sum(func(r Row) bool {
 		return r.Transaction == transaction && r.Request == "" && (outcome == "" || r.Outcome == outcome)
@@ -49,7 +49,7 @@ func (p *Payload) Quantiles(transaction, outcome string, shares ...float64) (at 
 	return at, all.Count
 }
 
-// sum of the rows for which is says true.
+// sum returns the sum of the rows for which is returns true.
 func (p *Payload) sum(is func(Row) bool) Bucket {
 	all := Bucket{Histogram: &Histogram{}}
 	for _, s := range p.Series {
@@ -63,7 +63,8 @@ func (p *Payload) sum(is func(Row) bool) Bucket {
 	return all
 }
 
-// SummaryWhere sums up the rows for which is says true.
+// SummaryWhere returns the statistics of the rows for which is returns true. It returns false if
+// there is no sample.
 func (p *Payload) SummaryWhere(is func(Row) bool) (Summary, bool) {
 	all := p.sum(is)
 	if all.Count == 0 {
@@ -77,12 +78,12 @@ func (p *Payload) SummaryWhere(is func(Row) bool) (Summary, bool) {
 	}, true
 }
 
-// percentile returns the histogram's, but nothing outside of what was seen.
+// percentile returns the histogram's percentile, limited to the measured range.
 func (b *Bucket) percentile(percent int64) time.Duration {
 	return min(max(b.Histogram.Percentile(percent), b.Min), b.Max)
 }
 
-// Total returns the sum of a counter, 0 for one that was never counted.
+// Total returns the sum of a counter, or 0 if it was never counted.
 func (p *Payload) Total(counter string) float64 {
 	var sum float64
 	for _, c := range p.Counters {
@@ -96,8 +97,8 @@ func (p *Payload) Total(counter string) float64 {
 	return sum
 }
 
-// Gauge returns the last and the highest value of a gauge of the whole measurement. It says
-// false for one that was never set.
+// Gauge returns the last and the highest value of a gauge during the whole measurement. It
+// returns false if the gauge was never set.
 func (p *Payload) Gauge(name string) (last, highest float64, ok bool) {
 	for _, g := range p.Gauges {
 		if g.Name == name {
@@ -107,13 +108,13 @@ func (p *Payload) Gauge(name string) (last, highest float64, ok bool) {
 	return 0, 0, false
 }
 
-// Transactions names the transactions that have samples of their own, sorted.
+// Transactions returns the names of the transactions that have samples of their own, sorted.
 func (p *Payload) Transactions() []string {
 	return p.names(func(r Row) (string, bool) { return r.Transaction, !r.isRequest() })
 }
 
-// Requests names the requests of a transaction that have samples, sorted;
-// transaction "" means those outside of any.
+// Requests returns the names of the requests of a transaction that have samples, sorted. If
+// transaction is "", they are those outside of transactions.
 func (p *Payload) Requests(transaction string) []string {
 	return p.names(func(r Row) (string, bool) { return r.Request, r.isRequest() && r.Transaction == transaction })
 }
@@ -129,17 +130,17 @@ func (p *Payload) names(of func(Row) (name string, ok bool)) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Counters of what the load generator itself used: CPU seconds, and the CPU
-// seconds it could have used.
+// Counters of the load generator's own resources: the CPU seconds that it used, and those that it
+// could have used.
 const (
 	GeneratorCPU      = "generator_cpu_seconds"
 	GeneratorCPULimit = "generator_cpu_limit_seconds"
 )
 
 // GeneratorLoad returns the share of its CPUs that the load generator used, from 0 to 1, on
-// average and in the busiest bucket. Near 1 it measured itself, not the system. It says
-// false if that was not recorded. After Merge it covers all runners: one that is
-// saturated shows best in its own payload.
+// average and in the busiest bucket. Near 1, the results describe the load generator, not the
+// system. It returns false if the share was not recorded. After Merge, it covers all runners: a
+// saturated runner is more visible in its own payload.
 func (p *Payload) GeneratorLoad() (average, busiest float64, ok bool) {
 	used, limit := p.counts(GeneratorCPU), p.counts(GeneratorCPULimit)
 	for index, cpus := range limit {

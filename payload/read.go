@@ -17,22 +17,22 @@ import (
 // maxFrame is the largest body that Read collects, in bytes.
 const maxFrame = 16 << 20
 
-// maxHeld is how many bodies of a log may be decoded, the newest first: the last
-// final payload ends a log, and before it there are checkpoints.
+// maxHeld is the number of bodies of a log that may be decoded, starting with the newest. The
+// last final payload is at the end of a log, after checkpoints.
 const maxHeld = 3
 
-// Read finds the payload in a log among lines of others: the last valid final
-// one, else the last valid checkpoint, among the last three. A damaged payload is
-// passed over if the log holds a valid one. Read fails with ErrNone if the log has
-// none at all, with ErrCorrupt if all are damaged, with ErrTooLarge if they take
-// too much memory, and with the error of r.
+// Read returns the payload in a log, and ignores other lines. Of the last three payloads, it
+// returns the last valid final one, or else the last valid checkpoint. It skips a damaged payload
+// if the log holds a valid one. It fails with ErrNone if the log holds none, and with ErrCorrupt
+// if all are damaged. It fails with ErrTooLarge if they take too much memory, and with the error
+// of r.
 func Read(r io.Reader) (*Payload, error) {
 	p, _, err := ReadSum(r)
 	return p, err
 }
 
-// ReadSum is Read, and tells the SHA-256 of the payload's body, in hexadecimal,
-// as the line does that begins it.
+// ReadSum is like Read, and also returns the SHA-256 of the payload's body, in hexadecimal, as in
+// its begin line.
 func ReadSum(r io.Reader) (p *Payload, sum string, err error) {
 	var held [][]byte
 	bad, err := payloads.scan(r, func(body []byte) error {
@@ -69,7 +69,7 @@ func checksum(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newest returns the last bodies, no more than one may be large.
+// newest returns the last bodies: at most maxHeld, and at most maxFrame bytes in total.
 func newest(bodies [][]byte) [][]byte {
 	size := 0
 	for i, body := range slices.Backward(bodies) {
@@ -81,8 +81,8 @@ func newest(bodies [][]byte) [][]byte {
 	return bodies
 }
 
-// scan returns take every body of this kind that a log holds whole. It returns why the last
-// one that was damaged, or that take refused, was passed over, and the error of r.
+// scan calls take with each complete body of this kind in a log. It returns why it skipped the
+// last body that was damaged or that take rejected, and the error of r.
 func (f framing) scan(r io.Reader, take func(body []byte) error) (bad, err error) {
 	found := search{framing: f, take: take}
 	lines := bufio.NewReaderSize(r, 2*maxLine)
@@ -101,7 +101,7 @@ func (f framing) scan(r io.Reader, take func(body []byte) error) (bad, err error
 	}
 }
 
-// eachMarked passes on what follows the marker in each line that has it.
+// eachMarked calls take with the text after the marker in each line that contains it.
 func eachMarked(log io.Reader, marker string, take func(text []byte)) {
 	lines := bufio.NewReaderSize(log, 2*maxLine)
 	for {
@@ -115,8 +115,8 @@ func eachMarked(log io.Reader, marker string, take func(text []byte)) {
 	}
 }
 
-// nextLine returns a line without its end; nothing of one that is too long to
-// be ours. The line is valid until the next call.
+// nextLine returns a line without its end, or nothing if the line is too long for this format.
+// The line is valid until the next call.
 func nextLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -128,13 +128,13 @@ func nextLine(r *bufio.Reader) ([]byte, error) {
 	return nil, err
 }
 
-// search is what a pass over a log has found so far.
+// search is the state of a scan of a log.
 type search struct {
 	framing framing
 	take    func(body []byte) error
-	open    *frameReader // begun, not yet ended
+	open    *frameReader // started, not yet ended
 	begun   bool         // a begin line was seen
-	bad     error        // why the last damaged body was passed over
+	bad     error        // why the last damaged body was skipped
 }
 
 func (s *search) line(line []byte) {
@@ -164,8 +164,8 @@ func (s *search) line(line []byte) {
 	}
 }
 
-// markTruncated notes that the log begins in the middle of a block, as one does that
-// was rotated.
+// markTruncated records that the log starts in the middle of a block, for example after a
+// rotation.
 func (s *search) markTruncated() {
 	if !s.begun {
 		s.bad = fmt.Errorf("%w: the log begins in the middle of a block", ErrCorrupt)
@@ -200,7 +200,7 @@ type frameReader struct {
 	length int
 	sum    string
 	body   []byte
-	next   int // the part that is due
+	next   int // number of the next part
 }
 
 func begin(line []byte, known int) (*frameReader, error) {
@@ -219,7 +219,7 @@ func begin(line []byte, known int) (*frameReader, error) {
 	return f, nil
 }
 
-// part takes a line; one that is not the due one shows in the checksum.
+// part adds a line. It ignores an unexpected line, and whole then fails.
 func (f *frameReader) part(line []byte) {
 	prefix := fmt.Sprintf("id=%s %d/%d ", f.id, f.next, f.parts)
 	text, ok := bytes.CutPrefix(line, []byte(prefix))

@@ -31,7 +31,7 @@ func written(tb testing.TB, p *payload.Payload) string {
 	return log.String()
 }
 
-// equal compares what can be asked of two payloads.
+// equal compares two payloads and their statistics.
 func equal(t *testing.T, got, want *payload.Payload) {
 	t.Helper()
 	if got == nil {
@@ -251,7 +251,7 @@ func TestUnmarshalRejectsTooLarge(t *testing.T) {
 	}
 }
 
-// A name of any length is recorded so that it can be read.
+// A name of any length is recorded in a form that can be read.
 func TestLongNamesAreCut(t *testing.T) {
 	long := strings.Repeat("ä", payload.MaxName)
 	p := payload.New("cico", "run-1", "1", start)
@@ -300,7 +300,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshal reaches past the checksum, which FuzzRead hardly ever does.
+// FuzzUnmarshal tests decoding without the checksum, which FuzzRead hardly ever passes.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add(`{"version":2,"bucketSeconds":1,"requestBucketSeconds":16,"series":[{"transaction":"t","outcome":"ok","buckets":[[0,2,3000,1000,2000,1,"$~]$"]]}]}`)
 	f.Add(`{"version":2,"bucketSeconds":2,"requestBucketSeconds":16,"counters":[{"name":"c","buckets":[[-5,1.5],[7,1e300]]}]}`)
@@ -322,7 +322,7 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// The sum is that of the payload which counts, as its first line tells it.
+// The checksum is that of the returned payload, as in its begin line.
 func TestReadSumMatchesReturnedPayload(t *testing.T) {
 	var log bytes.Buffer
 	checkpoint := payload.New("cico", "run", "tr-1", time.Unix(0, 0))
@@ -337,7 +337,7 @@ func TestReadSumMatchesReturnedPayload(t *testing.T) {
 	}
 }
 
-// A collector's bodies add up, so the sum is of all of them.
+// The bodies of a collector add up, so the checksum covers all of them.
 func TestReadSamplesSumCoversAllBodies(t *testing.T) {
 	var log bytes.Buffer
 	whole := sha256.New()
@@ -354,7 +354,7 @@ func TestReadSamplesSumCoversAllBodies(t *testing.T) {
 	}
 }
 
-// What is kept of a text is paid for like the text itself.
+// Retained text counts against the budget like the text itself.
 func TestSpendFailsWhenNothingIsLeft(t *testing.T) {
 	budget := payload.NewBudget(100)
 	if err := budget.Spend(100); err != nil {

@@ -14,8 +14,8 @@ func (p *Payload) Record(transaction, outcome string, at time.Time, d time.Durat
 	p.Add(Row{Transaction: transaction, Outcome: outcome}, at, d)
 }
 
-// Add adds one transaction or request that ended at the given time. Durations
-// below zero, as a clock that jumps may give, count as zero.
+// Add adds one transaction or request that ended at the given time. Durations below zero, which a
+// clock change can cause, count as zero.
 func (p *Payload) Add(row Row, at time.Time, d time.Duration) {
 	p.addTo(p.row(row), at, d)
 }
@@ -41,16 +41,16 @@ func (p *Payload) countTo(c *Counter, at time.Time, n float64) {
 	}
 }
 
-// Set gives a gauge its latest value.
+// Set sets the latest value of a gauge.
 func (p *Payload) Set(gauge string, value float64) {
 	g := p.gauge(gauge)
 	g.Last, g.Max = value, max(g.Max, value)
 }
 
-// row finds or makes the series of a row.
+// row returns the series of a row, and creates it if needed.
 func (p *Payload) row(row Row) *Series { return &p.Series[p.rowIndex(row)] }
 
-// rowIndex returns where in Series that is.
+// rowIndex returns the index of that series in Series.
 func (p *Payload) rowIndex(row Row) int {
 	row.Scenario, row.Transaction, row.Request = boundedName(row.Scenario), boundedName(row.Transaction), boundedName(row.Request)
 	if p.index == nil {
@@ -70,7 +70,7 @@ func (p *Payload) rowIndex(row Row) int {
 	return len(p.Series) - 1
 }
 
-// other returns the row that takes in what is too much to be kept apart.
+// other returns the row that collects the rows beyond the limit.
 func (r Row) other() Row {
 	o := Row{Transaction: Other, Outcome: r.Outcome}
 	if r.isRequest() {
@@ -79,7 +79,7 @@ func (r Row) other() Row {
 	return o
 }
 
-// mostRows of requests, or of transactions, are kept apart.
+// mostRows returns the maximum number of rows of requests, or of transactions.
 func mostRows(requests bool) int {
 	if requests {
 		return MaxRequests
@@ -100,7 +100,7 @@ func (p *Payload) rows(requests bool) int {
 
 func (p *Payload) counter(name string) *Counter { return &p.Counters[p.counterIndex(name)] }
 
-// counterIndex returns where in Counters a counter is.
+// counterIndex returns the index of a counter in Counters, and creates the counter if needed.
 func (p *Payload) counterIndex(name string) int {
 	name = boundedName(name)
 	for i := range p.Counters {
@@ -129,8 +129,7 @@ func (p *Payload) gauge(name string) *Gauge {
 	return &p.Gauges[len(p.Gauges)-1]
 }
 
-// bucket finds or inserts a bucket, and says whether it is new; the last one is
-// nearly always the one.
+// bucket returns a bucket, and inserts it if it is new. In most calls, it is the last one.
 func (s *Series) bucket(index int64) (b *Bucket, isNew bool) {
 	n := len(s.Buckets)
 	if n > 0 && s.Buckets[n-1].Index == index {
@@ -141,7 +140,7 @@ func (s *Series) bucket(index int64) (b *Bucket, isNew bool) {
 		return &s.Buckets[i], false
 	}
 	if i == n && n > 0 {
-		// Hardly anything is added to it from now on.
+		// Few durations will be added to the previous bucket.
 		s.Buckets[n-1].Histogram.pack()
 	}
 	s.Buckets = append(s.Buckets, Bucket{})
@@ -199,8 +198,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// boundedName returns a name as it is recorded. One that is too long ends in its digest, so
-// that it stays apart from others that begin like it.
+// boundedName returns a name as it is recorded. A truncated name ends in its digest, which
+// distinguishes it from names with the same start.
 func boundedName(text string) string {
 	if len(text) <= MaxName {
 		return text

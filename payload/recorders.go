@@ -4,14 +4,14 @@ package payload
 
 import "time"
 
-// RowRecorder records durations in one row, and looks the row up once. Like Payload.Add it
-// uses the row itself or the row for all others beyond the limit, as decided at the first
-// duration. Only adding, counting and setting keep it valid.
+// RowRecorder records durations in one row, and looks the row up only once. Like Payload.Add, it
+// uses the row itself, or the row for all others if the limit is exceeded. The first duration
+// decides which. A recorder stays valid only while the payload is changed by Add, Count and Set.
 type RowRecorder struct {
 	payload *Payload
 	row     Row
 	found   bool
-	series  int // in the payload's
+	series  int // index in the payload's series
 }
 
 // RowRecorder returns the recorder of a row. It creates the row with the first duration.
@@ -25,12 +25,12 @@ func (l *RowRecorder) Add(at time.Time, d time.Duration) {
 	l.payload.addTo(&l.payload.Series[l.series], at, d)
 }
 
-// CounterRecorder is the same for a counter.
+// CounterRecorder does the same for a counter.
 type CounterRecorder struct {
 	payload *Payload
 	name    string
 	found   bool
-	counter int // in the payload's
+	counter int // index in the payload's counters
 }
 
 // CounterRecorder returns the recorder of a counter. It creates the counter with the first

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// TestRecordersMatchAdd adds the same durations and counts by name and
-// by places, at times that come out of order, of more rows and counters than are
-// kept apart, until buckets widen.
+// TestRecordersMatchAdd adds the same durations and counts by name and with recorders. The times
+// are not in order, there are more rows and counters than the limits, and buckets widen.
 func TestRecordersMatchAdd(t *testing.T) {
 	for seed := range uint64(5) {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -16,19 +16,18 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// A load of twenty runners with 100,000 iterations a second between them.
+// A load of twenty runners with 100,000 iterations a second in total.
 const (
 	manyRunners     = 20
 	iterationsASide = 100_000 / manyRunners
 	manySeconds     = 60
 )
 
-// transactionsOfMany are what an iteration goes through, by its number.
+// transactionsOfMany are the transactions of the iterations, in turn.
 var transactionsOfMany = []string{"Check-In", "Check-Out", "Renew", "Search"}
 
-// TestTwentyRunnersAddUpExactly adds up their logs in a process that may not take more
-// memory than the operator has, and holds the sum against one recorder that has seen
-// every iteration.
+// TestTwentyRunnersAddUpExactly adds up the logs of twenty runners in a process with the memory
+// limit of the operator. It compares the sum with one recorder of all iterations.
 func TestTwentyRunnersAddUpExactly(t *testing.T) {
 	if folder := os.Getenv("PERFLAB_RUNNERS"); folder != "" {
 		sumUp(t, folder)
@@ -61,7 +60,7 @@ func TestTwentyRunnersAddUpExactly(t *testing.T) {
 	t.Logf("%.4000s", output)
 }
 
-// measure has a runner, and one that sees all of them, record its iterations.
+// measure records the iterations of a runner in each of the recorders.
 func measure(n int, recorders ...*payload.Payload) {
 	random := rand.New(rand.NewPCG(uint64(n), 0)) //nolint:gosec // Not a secret.
 	const all = iterationsASide * manySeconds

@@ -11,69 +11,68 @@ import (
 // SamplesVersion is the only version of samples this package writes and reads.
 const SamplesVersion = 1
 
-// Samples are what a collector saw of the servers over a stretch of a run.
+// Samples are the measurements of the servers by a collector, during a part of a run.
 //
-// They travel as the body of a frame like that of a payload, whose lines begin
-// with "perflab-samples" instead: JSON (RFC 8259), compressed with gzip
-// (RFC 1952), with the fields below. Other than payloads, each body in a log
-// holds only what came after the one before, so that a log holds every sample
-// once and a collector that is killed loses no more than it had not written:
-// [ReadSamples] puts the bodies of a log together.
+// They are logged as the body of a frame like that of a payload, but with lines that start with
+// "perflab-samples". The body is JSON (RFC 8259), compressed with gzip (RFC 1952), with the
+// fields below. Unlike payloads, each body in a log holds only the samples since the previous
+// one. A log therefore holds every sample once, and a collector that is killed loses only the
+// samples that it has not written. [ReadSamples] merges the bodies of a log.
 type Samples struct {
 	Version int `json:"version"`
-	// Run that was on.
+	// Run is the name of the run.
 	Run string `json:"run"`
-	// Collector is the pod that took the samples; of several, joined by ",".
+	// Collector is the pod that took the samples. Several pods are joined by ",".
 	Collector string `json:"collector"`
-	// Start and End bound the stretch: UTC, whole milliseconds.
+	// Start and End bound the samples: UTC, whole milliseconds.
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
-	// Final says that the collector ended as requested to.
+	// Final is true if the collector ended on request.
 	Final bool `json:"final"`
-	// Rounds are the times at which the servers were asked, each with the
-	// seconds until the next round was due.
+	// Rounds are the times at which the collector queried the servers, each with the seconds
+	// until the next round was due.
 	Rounds Points `json:"rounds,omitempty"`
 	// Series are sorted by component, instance and resource.
 	Series []SampleSeries `json:"series,omitempty"`
-	// Containers are those that were seen, as they were last seen.
+	// Containers are the observed containers, as last observed.
 	Containers []Container `json:"containers,omitempty"`
-	// Nodes are those that a collector ran on.
+	// Nodes are the nodes that a collector ran on.
 	Nodes []Node `json:"nodes,omitempty"`
-	// Ends of containers that were not the pod's end.
+	// Ends are the ends of containers that did not end their pods.
 	Ends []ContainerEnd `json:"ends,omitempty"`
-	// Failures say who could not be asked, when, and why.
+	// Failures are the sources that did not respond, with times and messages.
 	Failures []Failure `json:"failures,omitempty"`
-	// Statements are what PostgreSQL's servers spent their time on, by period.
+	// Statements are the statements that took the time of PostgreSQL's servers, by period.
 	Statements []StatementPeriod `json:"statements,omitempty"`
 	// Texts are the statements' texts, by ID.
 	Texts map[string]string `json:"texts,omitempty"`
-	// Notes say what can't be measured here at all, one sentence each.
+	// Notes describe what cannot be measured in this environment, one sentence each.
 	Notes []string `json:"notes,omitempty"`
 }
 
 // SampleSeries is one quantity of one instance over time.
 type SampleSeries struct {
-	// Component it is of: module/mod-users, postgres/primary, kafka.
+	// Component is the measured component: module/mod-users, postgres/primary, kafka.
 	Component string `json:"component"`
-	// Instance of the component: a pod and its container, joined by "/". Empty if the
-	// component is one thing.
+	// Instance is the instance of the component: a pod and its container, joined by "/". It is
+	// empty if the component has no separate instances.
 	Instance string `json:"instance,omitempty"`
-	// Resource that is measured: cpu, memory, connections/active.
+	// Resource is the measured resource: cpu, memory, connections/active.
 	Resource string `json:"resource"`
-	// Unit of the values: cores, MiB, %, 1/s, s, 1.
+	// Unit is the unit of the values: cores, MiB, %, 1/s, s, 1.
 	Unit string `json:"unit,omitempty"`
-	// Reach is how many seconds before its time a point's value may be of, where
-	// that is not just the time since the point before: the mean of a minute has 60.
+	// Reach is the longest time before a point, in seconds, for which its value counts. It is 0
+	// if that is the time since the previous point. The mean of a minute has 60.
 	Reach  float64 `json:"reach,omitempty"`
 	Points Points  `json:"points"`
 }
 
-// Container is a container of a component's pod with what it asked for. What
-// is 0 was not asked for.
+// Container is a container of a component's pod, with its requests and limits. A value of 0 means
+// that none was set.
 type Container struct {
 	Component string `json:"component"`
 	Instance  string `json:"instance"`
-	// Node that the pod runs on.
+	// Node is the node that the pod runs on.
 	Node string `json:"node,omitempty"`
 	// CPURequest and CPULimit are in cores.
 	CPURequest float64 `json:"cpuRequest,omitempty"`
@@ -86,45 +85,44 @@ type Container struct {
 // Node is a node that a collector ran on.
 type Node struct {
 	Name string `json:"name"`
-	// CPUs that are online; 0 is not known.
+	// CPUs is the number of online CPUs, or 0 if unknown.
 	CPUs int `json:"cpus,omitempty"`
-	// Neighbours are pods that were seen on the node and are no component's, by
-	// name. They are of the collector's own namespace: it sees no other.
+	// Neighbours are the names of the observed pods on the node that do not belong to a
+	// component. They are in the collector's own namespace, because it cannot read others.
 	Neighbours []string `json:"neighbours,omitempty"`
 }
 
-// ContainerEnd is a container that ended and was started again.
+// ContainerEnd is the end of a container that was restarted.
 type ContainerEnd struct {
 	Component string    `json:"component"`
 	Instance  string    `json:"instance"`
 	At        time.Time `json:"at"`
-	// Reason as the kubelet tells it, for example OOMKilled.
+	// Reason is the reason that the kubelet reports, for example OOMKilled.
 	Reason   string `json:"reason,omitempty"`
 	ExitCode int32  `json:"exitCode,omitempty"`
-	// Count is more than 1 where it ended several times between two rounds.
+	// Count is more than 1 if the container ended several times between two rounds.
 	Count int32 `json:"count"`
 }
 
-// Failure is a source that did not answer.
+// Failure is a source that did not respond.
 type Failure struct {
-	// Source that was asked: pods, metrics, postgres/primary, kafka.
+	// Source is the queried source: pods, metrics, postgres/primary, kafka.
 	Source string `json:"source"`
-	// Message it gave last.
+	// Message is the last error message of the source.
 	Message string `json:"message"`
-	// At are the rounds in which it gave none.
+	// At are the rounds in which the source did not respond.
 	At Times `json:"at"`
 }
 
-// StatementPeriod is what one server of PostgreSQL spent its time on between
-// two times.
+// StatementPeriod is the time that one PostgreSQL server spent on statements between two times.
 type StatementPeriod struct {
-	// Component of the server: postgres/primary.
+	// Component is the component of the server: postgres/primary.
 	Component string    `json:"component"`
 	From      time.Time `json:"from"`
 	To        time.Time `json:"to"`
-	// Milliseconds of all statements, the ones below among them.
+	// Milliseconds is the time of all statements, including those in Top.
 	Milliseconds float64 `json:"milliseconds"`
-	// Top are those that took most.
+	// Top are the statements that took the most time.
 	Top []StatementTime `json:"top"`
 }
 
@@ -136,15 +134,15 @@ type StatementTime struct {
 	Rows         int64   `json:"rows"`
 }
 
-// NewSamples returns none, from start on.
+// NewSamples returns empty samples that start at start.
 func NewSamples(run, collector string, start time.Time) *Samples {
 	start = millis(start)
 	return &Samples{Version: SamplesVersion, Run: run, Collector: collector, Start: start, End: start}
 }
 
-// MergeSamples puts stretches of one run together: what follows each other and
-// what several collectors saw. It fails with ErrNone without samples and with
-// ErrMismatch for those of different runs.
+// MergeSamples merges samples of one run, which may follow each other or be of several
+// collectors. It fails with ErrNone without samples, and with ErrMismatch if they are of
+// different runs.
 func MergeSamples(parts ...*Samples) (*Samples, error) {
 	if len(parts) == 0 {
 		return nil, ErrNone
@@ -169,7 +167,7 @@ func MergeSamples(parts ...*Samples) (*Samples, error) {
 	return sum, nil
 }
 
-// sort puts everything into its order, so that equal contents make equal bytes.
+// sort sorts all lists, so that equal contents result in equal bytes.
 func (s *Samples) sort() {
 	s.Rounds = s.Rounds.sorted()
 	for i := range s.Series {

@@ -15,7 +15,7 @@ import (
 
 var samples = framing{marker: "perflab-samples ", version: SamplesVersion}
 
-// WriteSamples puts s into a log. Each line is one call of w.Write.
+// WriteSamples writes s to a log. Each line is one call of w.Write.
 func WriteSamples(w io.Writer, s *Samples) error {
 	s.sort()
 	body, err := MarshalSamples(s)
@@ -28,28 +28,26 @@ func WriteSamples(w io.Writer, s *Samples) error {
 	return nil
 }
 
-// ReadSamples puts together all samples in a log; see [SamplesReader.Read].
+// ReadSamples merges all samples in a log; see [SamplesReader.Read].
 func ReadSamples(r io.Reader) (*Samples, error) { return NewSamplesReader().Read(r) }
 
-// SamplesReader reads the logs of one run's collectors, which may not take more
-// memory together than a reader has.
+// SamplesReader reads the logs of one run's collectors, which share one memory limit.
 type SamplesReader struct{ left *Budget }
 
-// NewSamplesReader returns one that has read nothing.
+// NewSamplesReader returns a reader that has not read anything.
 func NewSamplesReader() *SamplesReader { return &SamplesReader{NewBudget(maxSamples)} }
 
-// Read puts together all samples in a log among lines of others. Damaged ones are
-// passed over if the log holds any that are not. It fails with ErrNone if the log
-// has none, with ErrCorrupt if all are damaged, with ErrTooLarge if they take too
-// much memory, with ErrMismatch if they are not all of one run, and with the error
-// of r.
+// Read merges all samples in a log, and ignores other lines. It skips damaged samples if the log
+// holds valid ones. It fails with ErrNone if the log holds no samples, and with ErrCorrupt if all
+// are damaged. It fails with ErrTooLarge if they take too much memory, with ErrMismatch if they
+// are not all of one run, and with the error of r.
 func (l *SamplesReader) Read(r io.Reader) (*Samples, error) {
 	s, _, err := l.ReadSum(r)
 	return s, err
 }
 
-// ReadSum is Read, and tells the SHA-256, in hexadecimal, of the bodies it has put
-// together, one after the other.
+// ReadSum is like Read, and also returns the SHA-256, in hexadecimal, of the concatenated bodies
+// that it merged.
 func (l *SamplesReader) ReadSum(r io.Reader) (s *Samples, sum string, err error) {
 	bodies := sha256.New()
 	var parts []*Samples
@@ -61,7 +59,7 @@ func (l *SamplesReader) ReadSum(r io.Reader) (s *Samples, sum string, err error)
 		}
 		if err == nil {
 			parts = append(parts, part)
-			_, _ = bodies.Write(body) // A digest takes everything.
+			_, _ = bodies.Write(body) // Writing to a digest does not fail.
 		}
 		return err
 	})
@@ -80,7 +78,7 @@ func (l *SamplesReader) ReadSum(r io.Reader) (s *Samples, sum string, err error)
 // MarshalSamples returns the compressed body, for storage.
 func MarshalSamples(s *Samples) ([]byte, error) { return pack("samples of "+s.Run, s) }
 
-// UnmarshalSamples reads what MarshalSamples wrote. Its errors are ErrCorrupt and
+// UnmarshalSamples decodes the output of MarshalSamples. Its errors are ErrCorrupt and
 // ErrTooLarge.
 func UnmarshalSamples(body []byte) (*Samples, error) {
 	return unmarshalSamples(body, NewBudget(maxSamples))
@@ -107,7 +105,7 @@ func unmarshalSamples(body []byte, within *Budget) (*Samples, error) {
 	return s, nil
 }
 
-// times returns those that are written as such.
+// times returns the times that are encoded as text.
 func (s *Samples) times() []time.Time {
 	times := []time.Time{s.Start, s.End}
 	for _, end := range s.Ends {
@@ -119,8 +117,8 @@ func (s *Samples) times() []time.Time {
 	return times
 }
 
-// FitSamples returns s, or a copy with fewer points, so that MarshalSamples
-// gives at most limit bytes. It fails if they are larger with one point each.
+// FitSamples returns s, or a copy with fewer points, so that MarshalSamples returns at most limit
+// bytes. It fails if they are larger even with one point each.
 func FitSamples(s *Samples, limit int) (*Samples, error) {
 	for {
 		body, err := MarshalSamples(s)

@@ -2,8 +2,8 @@
 
 package payload
 
-// sampleMerge adds samples to others and knows where in them everything is, so
-// that adding takes as long as what is added is long.
+// sampleMerge adds samples to a sum. It indexes the content of the sum, so that the time of an
+// addition depends only on the size of the added samples.
 type sampleMerge struct {
 	sum        *Samples
 	series     seriesIndex
@@ -53,8 +53,8 @@ func (m sampleMerge) add(part *Samples) {
 	}
 }
 
-// findIndex returns where in a list something is, at its end where it is new. It is valid
-// until the next call.
+// findIndex returns the element of a list that has a key, and appends it if it is new. The result
+// is valid until the next call.
 func findIndex[K comparable, V any](places map[K]int, key K, list *[]V) *V {
 	at, known := places[key]
 	if !known {

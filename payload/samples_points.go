@@ -17,19 +17,19 @@ type Point struct {
 	Value float64
 }
 
-// Points are sorted by time; each time occurs once. They travel as an array of
-// numbers
+// Points are sorted by time, and each time occurs once. They are encoded as an array of numbers
 //
 //	[time, value, step, value, step, value, …]
 //
-// where time is unix milliseconds and each step the milliseconds since the
-// point before. Values have five significant digits.
+// where time is in Unix milliseconds and each step is the milliseconds since the previous point.
+// Values have five significant digits.
 type Points []Point
 
-// Times travel as Points do, without values.
+// Times are encoded like Points, without values.
 type Times []time.Time
 
-// valueDigits of a value that are kept: the sources are no more exact.
+// valueDigits is the number of significant digits of encoded values. The sources are not more
+// precise.
 const valueDigits = 5
 
 // MarshalJSON writes the array that Points describes.
@@ -52,11 +52,11 @@ func (p Points) MarshalJSON() ([]byte, error) {
 	return append(row, ']'), nil
 }
 
-// number writes a value as JSON does, with the digits that are kept.
+// number encodes a value as JSON, with valueDigits significant digits.
 func number(value float64) ([]byte, error) {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', valueDigits, 64), 64)
 	if err != nil {
-		// The largest numbers, rounded, are none.
+		// The largest numbers overflow when they are rounded.
 		rounded = value
 	}
 	return json.Marshal(rounded)
@@ -112,12 +112,12 @@ func (t *Times) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// pointReader is what is left of a JSON array of numbers. It is read number by number,
-// for a generic decoder would hold all of them twice.
+// pointReader is the unread rest of a JSON array of numbers. It reads one number at a time,
+// because a generic decoder would hold all of them twice.
 type pointReader struct{ text []byte }
 
-// newPointReader returns a row and how many numbers it has. What is no array is one bad
-// number.
+// newPointReader returns a reader of an array, and the number of its elements. Text that is not
+// an array counts as one invalid number.
 func newPointReader(text []byte) (*pointReader, int) {
 	inner := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("[")), []byte("]")))
 	if len(inner) == 0 || string(text) == "null" {
@@ -132,33 +132,34 @@ func (r *pointReader) next() string {
 	return string(bytes.TrimSpace(number))
 }
 
-// time reads a step forwards from the time before.
+// time reads a step, and returns the sum of the step and the previous time.
 func (r *pointReader) time(before int64, onwards bool) (int64, error) {
 	step, err := strconv.ParseInt(r.next(), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("a time that is no number: %w", err)
 	}
-	// Neither this nor the sum overflows.
+	// Neither the step nor the sum overflows.
 	if onwards && step < 0 || step > lastTime.UnixMilli() || step < firstTime.UnixMilli() || !isTime(time.UnixMilli(before+step)) {
 		return 0, fmt.Errorf("a step of %d ms", step)
 	}
 	return before + step, nil
 }
 
-// sorted returns the points by time, each time once: of two, the first counts.
+// sorted returns the points sorted by time, each time once. Of points with the same time, it
+// keeps the first.
 func (p Points) sorted() Points {
 	slices.SortStableFunc(p, func(a, b Point) int { return a.At.Compare(b.At) })
 	return slices.CompactFunc(p, func(a, b Point) bool { return a.At.Equal(b.At) })
 }
 
-// halved returns half as many points, each the mean of two that follow each other, at the
-// later one's time.
+// halved returns half as many points. Each is the mean of two consecutive points, at the time of
+// the later one.
 func (p Points) halved() Points {
 	half := make(Points, 0, (len(p)+1)/2)
 	for pair := range slices.Chunk(p, 2) {
 		last := pair[len(pair)-1]
 		if len(pair) == 2 {
-			// Halves first: the sum of the largest numbers is none.
+			// Divide first: the sum of the largest numbers overflows.
 			last.Value = pair[0].Value/2 + pair[1].Value/2
 		}
 		half = append(half, last)

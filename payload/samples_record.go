@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// maxText bounds a statement's text, a failure's message and a note, in bytes.
+// maxText is the maximum size of a statement's text, a failure's message and a note, in bytes.
 const maxText = 1000
 
-// SampleRecorder fills Samples.
+// SampleRecorder records samples.
 type SampleRecorder struct {
-	// Samples that were recorded so far.
+	// Samples are the samples recorded so far.
 	Samples *Samples
 	index   seriesIndex
 }
 
-// NewSampleRecorder records from start on.
+// NewSampleRecorder returns a recorder of samples that start at start.
 func NewSampleRecorder(run, collector string, start time.Time) *SampleRecorder {
 	samples := NewSamples(run, collector, start)
 	return &SampleRecorder{Samples: samples, index: newSeriesIndex(samples)}
 }
 
-// Record adds the value of a resource at a time. What is no number was not
+// Record adds the value of a resource at a time. NaN and infinities mean that nothing was
 // measured.
 func (r *SampleRecorder) Record(component, instance, resource, unit string, at time.Time, value float64) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
@@ -36,7 +36,7 @@ func (r *SampleRecorder) Record(component, instance, resource, unit string, at t
 	r.Samples.End = later(r.Samples.End, millis(at))
 }
 
-// Add adds the points of a series, with its reach. What is no number was not measured.
+// Add adds the points of a series, with its reach. It ignores NaN and infinities, like Record.
 func (r *SampleRecorder) Add(series SampleSeries) {
 	for _, point := range series.Points {
 		r.Record(series.Component, series.Instance, series.Resource, series.Unit, point.At, point.Value)
@@ -45,13 +45,13 @@ func (r *SampleRecorder) Add(series SampleSeries) {
 	into.Reach = max(into.Reach, series.Reach)
 }
 
-// Round notes that the servers are asked now, and again after the interval.
+// Round records that the collector queries the servers now, and again after the interval.
 func (r *SampleRecorder) Round(at time.Time, interval time.Duration) {
 	r.Samples.Rounds = append(r.Samples.Rounds, Point{At: millis(at), Value: interval.Seconds()})
 	r.Samples.End = later(r.Samples.End, millis(at))
 }
 
-// Fail notes that a source did not answer in the round at this time.
+// Fail records that a source did not respond in the round at this time.
 func (s *Samples) Fail(source, message string, at time.Time) {
 	index := slices.IndexFunc(s.Failures, func(f Failure) bool { return f.Source == source })
 	if index < 0 {
@@ -62,7 +62,7 @@ func (s *Samples) Fail(source, message string, at time.Time) {
 	s.Failures[index].At = append(s.Failures[index].At, millis(at))
 }
 
-// SetContainer notes a container as it is now.
+// SetContainer records the current state of a container.
 func (s *Samples) SetContainer(container Container) {
 	at := slices.IndexFunc(s.Containers, func(c Container) bool {
 		return c.Component == container.Component && c.Instance == container.Instance
@@ -74,10 +74,10 @@ func (s *Samples) SetContainer(container Container) {
 	s.Containers[at] = container
 }
 
-// maxNeighbours of a node are kept.
+// maxNeighbours is the maximum number of neighbors of a node that are kept.
 const maxNeighbours = 16
 
-// SetNode notes a node, and adds to the neighbours that were known there.
+// SetNode records a node, and adds its neighbors to those already recorded.
 func (s *Samples) SetNode(node Node) {
 	at := slices.IndexFunc(s.Nodes, func(n Node) bool { return n.Name == node.Name })
 	if at < 0 {
@@ -87,7 +87,7 @@ func (s *Samples) SetNode(node Node) {
 	s.Nodes[at].add(node)
 }
 
-// add adds what else was seen of a node.
+// add adds further observations of a node.
 func (n *Node) add(seen Node) {
 	n.Name, n.CPUs = seen.Name, max(n.CPUs, seen.CPUs)
 	both := slices.Concat(n.Neighbours, seen.Neighbours)
@@ -96,7 +96,7 @@ func (n *Node) add(seen Node) {
 	n.Neighbours = both[:min(len(both), maxNeighbours)]
 }
 
-// SetText notes the text of a statement.
+// SetText records the text of a statement.
 func (s *Samples) SetText(id, text string) {
 	if s.Texts == nil {
 		s.Texts = map[string]string{}
@@ -104,20 +104,21 @@ func (s *Samples) SetText(id, text string) {
 	s.Texts[id] = shortened(text)
 }
 
-// maxNotes of a log are read: a collector writes some tens.
+// maxNotes is the maximum number of notes that are read from a body. A collector writes some
+// tens.
 const maxNotes = 10_000
 
-// Note says, once, what can't be measured.
+// Note records what cannot be measured, and ignores a repeated note.
 func (s *Samples) Note(note string) {
 	if note = shortened(note); !slices.Contains(s.Notes, note) {
 		s.Notes = append(s.Notes, note)
 	}
 }
 
-// shortened cuts a text to what is kept of it, not within a letter.
+// shortened truncates a text to maxText bytes, without splitting a character.
 func shortened(text string) string { return cut(text, maxText, "") }
 
-// cut returns a text of at most so many bytes, with an end that tells that it is one.
+// cut returns a text of at most limit bytes. It marks a truncated text with an ellipsis and end.
 func cut(text string, limit int, end string) string {
 	if len(text) <= limit {
 		return text
@@ -128,7 +129,7 @@ func cut(text string, limit int, end string) string {
 
 func joined(names []string) string { return strings.Join(names, ",") }
 
-// seriesIndex finds the series of Samples by what they are of.
+// seriesIndex finds the series of Samples by component, instance and resource.
 type seriesIndex struct {
 	samples *Samples
 	at      map[[3]string]int
@@ -138,7 +139,7 @@ func newSeriesIndex(samples *Samples) seriesIndex {
 	return seriesIndex{samples: samples, at: map[[3]string]int{}}
 }
 
-// get returns the series, made on first use. It is valid until the next call.
+// get returns the series, and creates it on first use. The result is valid until the next call.
 func (i seriesIndex) get(component, instance, resource, unit string) *SampleSeries {
 	key := [3]string{component, instance, resource}
 	at, found := i.at[key]

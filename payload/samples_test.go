@@ -18,7 +18,7 @@ import (
 
 var sampled = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
-// interval returns a minute of samples every 15 s of so many pods.
+// interval returns one minute of samples, every 15 s, of this number of pods.
 func interval(minute, pods int) *payload.Samples {
 	from := sampled.Add(time.Duration(minute) * time.Minute)
 	recorder := payload.NewSampleRecorder("run-1", "run-1-collector-x", from)
@@ -80,8 +80,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 	}
 }
 
-// A log holds each sample once; what it holds adds up in any order, and what
-// was read twice counts once.
+// A log holds each sample once. Samples add up in any order, and repeated samples count once.
 func TestReadMergesSamples(t *testing.T) {
 	parts := []*payload.Samples{interval(0, 1), interval(1, 1), interval(2, 1)}
 	parts[2].Final = true
@@ -141,8 +140,8 @@ func TestNaNIsNotRecorded(t *testing.T) {
 	}
 }
 
-// A large system over a day stays below what a ConfigMap holds, and thinning
-// keeps the mean.
+// The samples of a large system over four hours fit into a ConfigMap, and thinning keeps the
+// mean.
 func TestSamplesFitIntoAConfigMap(t *testing.T) {
 	var parts []*payload.Samples
 	for minute := range 240 {
@@ -185,8 +184,8 @@ func FuzzReadSamples(f *testing.F) {
 	})
 }
 
-// FuzzUnmarshalSamples reaches past the checksum, which FuzzReadSamples hardly ever does.
-// What is read can be written.
+// FuzzUnmarshalSamples tests decoding without the checksum, which FuzzReadSamples hardly ever
+// passes. Decoded samples can be encoded.
 func FuzzUnmarshalSamples(f *testing.F) {
 	for _, text := range []string{
 		`{"version":1,"rounds":[1700000000000,15,15000,15],"series":[{"component":"kafka","resource":"disk","points":[1700000000000,1.797e308,15000,-1.797e308]}]}`,
@@ -214,7 +213,7 @@ func FuzzUnmarshalSamples(f *testing.F) {
 	})
 }
 
-// The largest numbers, rounded, are none, and sums of them neither.
+// Rounding and adding up the largest numbers does not overflow.
 func TestLargestNumbersRoundTrip(t *testing.T) {
 	want := interval(0, 1)
 	points := &want.Series[0].Points
@@ -234,7 +233,7 @@ func TestLargestNumbersRoundTrip(t *testing.T) {
 	}
 }
 
-// A clock that tells such a time is wrong, and nobody could write down what it told.
+// Only a wrong clock shows such a time, and the time cannot be encoded.
 func TestInvalidTimesAreRejected(t *testing.T) {
 	for name, text := range map[string]string{
 		"start":     `"start":"9999-12-31T23:59:59-01:00","end":"9999-12-31T23:59:59-02:00"`,
@@ -255,7 +254,7 @@ func TestInvalidTimesAreRejected(t *testing.T) {
 	}
 }
 
-// What is known of a node comes from several sources, and in several stretches.
+// The data about a node comes from several sources and several bodies.
 func TestNeighboursAreMerged(t *testing.T) {
 	first, second := interval(0, 1), interval(1, 1)
 	first.SetNode(payload.Node{Name: "worker-1", CPUs: 2})

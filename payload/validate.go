@@ -10,19 +10,19 @@ import (
 const (
 	// maxBucketSeconds is the widest bucket: about 12 days.
 	maxBucketSeconds = 1 << 20
-	// maxIndex bounds bucket indices: about 8,900 years in seconds.
+	// maxIndex is the limit of bucket indices: about 8,700 years in seconds.
 	maxIndex = 1 << 38
-	// maxCount and maxSum bound a bucket so that no addition of two overflows:
-	// two thousand million samples, 142 years.
+	// maxCount and maxSum limit a bucket so that the sum of two cannot overflow: two billion
+	// samples, 146 years.
 	maxCount = 1 << 31
 	maxSum   = 1 << 62
-	// maxRows are those of transactions and of requests, and as many again in
-	// which the others are added up by outcome and status.
+	// maxRows is the maximum number of rows: those of transactions and of requests, and as many
+	// again for the others, which are added up by outcome and status.
 	maxRows = 2 * (MaxSeries + MaxRequests)
 )
 
-// Times before and after these can't be written as RFC 3339 has them: clocks that tell
-// such a time are wrong.
+// Times before and after these cannot be written in RFC 3339. A clock that shows such a time is
+// wrong.
 var (
 	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
@@ -30,7 +30,7 @@ var (
 
 func isTime(at time.Time) bool { return !at.Before(firstTime) && !at.After(lastTime) }
 
-// validTimes refuses what no right clock tells.
+// validTimes returns ErrCorrupt for times that only a wrong clock can show.
 func validTimes(times ...time.Time) error {
 	for _, at := range times {
 		if !isTime(at) {
@@ -40,8 +40,8 @@ func validTimes(times ...time.Time) error {
 	return nil
 }
 
-// validate returns what is wrong with p as ErrCorrupt, so that no reader has to fear a
-// number that could not have been measured.
+// validate returns ErrCorrupt if p is invalid, so that readers need not check for values that
+// cannot have been measured.
 func (p *Payload) validate() error {
 	if p.Version != Version {
 		return fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, p.Version, Version)
@@ -102,7 +102,7 @@ func (p *Payload) validate() error {
 	return nil
 }
 
-// validNames refuses names that no recorder would have left as they are.
+// validNames returns ErrCorrupt for names that every recorder would have truncated.
 func (p *Payload) validNames() error {
 	names := []string{p.Load, p.Run}
 	for _, s := range p.Series {

@@ -7,9 +7,9 @@ import (
 	"math/bits"
 )
 
-// requestsWider is how many times wider than a transaction's the buckets of
-// requests are made before transactions become wider: they are most of the
-// size, and what is looked at in short windows is transactions.
+// requestsWider is the ratio of the bucket widths of requests and transactions up to which shrink
+// widens the buckets of requests first. Requests take most of the space, and short windows are
+// used for transactions.
 const requestsWider = 128
 
 // narrow doubles the bucket widths until the payload has at most MaxBuckets and
@@ -23,7 +23,7 @@ func (p *Payload) narrow() {
 	}
 }
 
-// extent is the first and the last bucket used.
+// extent is the range from the first to the last used bucket.
 type extent struct {
 	first, last int64
 	used        bool
@@ -45,8 +45,8 @@ func (e *extent) width() int64 {
 	return e.last - e.first + 1
 }
 
-// span returns the number of buckets from the first used to the last used, of transactions
-// and counters.
+// span returns the number of buckets from the first to the last used bucket, for transactions and
+// counters.
 func (p *Payload) span() int64 {
 	e := p.seriesExtent(false)
 	for _, c := range p.Counters {
@@ -57,7 +57,7 @@ func (p *Payload) span() int64 {
 	return e.width()
 }
 
-// requestSpan returns the same of requests.
+// requestSpan returns the same for requests.
 func (p *Payload) requestSpan() int64 {
 	e := p.seriesExtent(true)
 	return e.width()
@@ -74,8 +74,8 @@ func (p *Payload) seriesExtent(requests bool) extent {
 	return e
 }
 
-// widen doubles the width of transactions' and counters' buckets. The grids
-// nest, so nothing is split.
+// widen doubles the width of the buckets of transactions and counters. The grids nest, so no
+// bucket is split.
 func (p *Payload) widen() {
 	p.BucketSeconds *= 2
 	p.widenSeries(false)
@@ -89,7 +89,7 @@ func (p *Payload) widen() {
 	}
 }
 
-// widenRequests does the same to requests.
+// widenRequests does the same for requests.
 func (p *Payload) widenRequests() {
 	p.RequestBucketSeconds *= 2
 	p.widenSeries(true)
@@ -110,14 +110,14 @@ func (p *Payload) widenSeries(requests bool) {
 	}
 }
 
-// Fit returns p, or a copy with wider buckets, so that Marshal gives at most
-// limit bytes. It fails if the payload is larger even in a single bucket.
+// Fit returns p, or a copy with wider buckets, so that Marshal returns at most limit bytes. It
+// fails if the payload is larger even in a single bucket.
 func (p *Payload) Fit(limit int) (*Payload, error) {
 	fitted, _, err := p.fit(limit)
 	return fitted, err
 }
 
-// fit returns what Marshal gives of it, too.
+// fit also returns the output of Marshal for the result.
 func (p *Payload) fit(limit int) (fitted *Payload, body []byte, err error) {
 	for fitted = p; ; {
 		data, err := Marshal(fitted)
@@ -133,14 +133,14 @@ func (p *Payload) fit(limit int) (fitted *Payload, body []byte, err error) {
 		if fitted == p {
 			fitted = p.Clone()
 		}
-		// A step at most halves the size, so as many are needed in any case.
+		// A step at most halves the size, so at least this many steps are needed.
 		for range bits.Len(uint(len(data) / limit)) {
 			fitted.shrink()
 		}
 	}
 }
 
-// shrink makes p smaller by one step, if it can be.
+// shrink reduces the size of p by one step, if possible.
 func (p *Payload) shrink() {
 	roomy := p.RequestBucketSeconds < requestsWider*p.BucketSeconds || p.span() <= 1
 	if roomy && p.requestSpan() > 1 {

@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// framing is how bodies of one kind stand in a log: the word that their lines
-// begin with and the version that they announce.
+// framing is the format of bodies of one kind in a log: the prefix of their lines and the version
+// in their begin lines.
 type framing struct {
 	marker  string
 	version int
@@ -20,14 +20,14 @@ type framing struct {
 var payloads = framing{marker: "perflab-payload ", version: Version}
 
 const (
-	// chunk is the number of body bytes per line: with its base64 and prefix a
-	// line stays under maxLine.
+	// chunk is the number of body bytes per line. With base64 and the prefix, a line stays under
+	// maxLine.
 	chunk   = 2976
 	maxLine = 4096
 )
 
-// Write puts p into a log. Each line is one call of w.Write, so that a writer
-// shared with others keeps lines whole.
+// Write writes p to a log. Each line is one call of w.Write, so that a shared writer keeps lines
+// whole.
 func Write(w io.Writer, p *Payload) error {
 	body, err := Marshal(p)
 	if err != nil {
@@ -36,7 +36,7 @@ func Write(w io.Writer, p *Payload) error {
 	return p.write(w, body)
 }
 
-// WriteFit writes what p.Fit(limit) gives, and compresses it once for both.
+// WriteFit writes the result of p.Fit(limit), and compresses it only once for both steps.
 func WriteFit(w io.Writer, p *Payload, limit int) error {
 	_, body, err := p.fit(limit)
 	if err != nil {
@@ -61,7 +61,7 @@ func (f framing) write(w io.Writer, body []byte) error {
 	return nil
 }
 
-// lines cuts a body into the lines of the log.
+// lines splits a body into the lines of the log.
 func (f framing) lines(body []byte) []string {
 	sum := sha256.Sum256(body)
 	id := hex.EncodeToString(sum[:4])

@@ -33,17 +33,19 @@ type settings struct {
 type release struct {
 	settings
 	revision string
-	// created is the commit's time. All files have it, so that it depends only on the source.
+	// created is the commit's time. All files have this time, so that they depend only on
+	// the source.
 	created time.Time
-	// only are the selected platforms; none: all.
+	// only has the selected platforms. If it is empty, all are selected.
 	only    []product.Platform
 	linked  map[string][]licence.Module
 	built   map[string][]byte
 	say     io.Writer
 	written []string
-	// images are the written images and the chart, by the digests under which they are pushed.
+	// images has the written images and the chart, by the digests under which they are
+	// pushed.
 	images []provenance.Subject
-	// modified: the source has uncommitted changes.
+	// modified is true if the source has uncommitted changes.
 	modified bool
 }
 
@@ -77,7 +79,7 @@ same Go gets the same files.`,
 	return build
 }
 
-// semantic is a version that krew, Helm and Go accept.
+// semantic matches versions that krew, Helm and Go accept.
 var semantic = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
 // begin validates the settings, and reads the commit.
@@ -109,7 +111,7 @@ func (r *release) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(partial) }() // It remains only after an error.
+	defer func() { _ = os.RemoveAll(partial) }() // The folder exists only after an error.
 	r.out = partial
 	if err := r.fill(ctx); err != nil {
 		return err
@@ -136,7 +138,7 @@ func (r *release) fill(ctx context.Context) error {
 	return r.writeChecksums()
 }
 
-// judge lists what is linked, and refuses what may not be.
+// judge finds the linked modules, and rejects those that may not be linked.
 func (r *release) judge(ctx context.Context) error {
 	r.progress("looking at licences")
 	linked, err := licences(ctx, r.source)
@@ -150,7 +152,7 @@ func (r *release) compile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // The system's directory for temporary files.
+	defer func() { _ = os.RemoveAll(folder) }() // Best effort: it is temporary.
 	for _, program := range product.Programs {
 		for _, platform := range r.wanted(program.Platforms) {
 			r.progress("building %s for %s", program.Name, platform)
@@ -162,7 +164,8 @@ func (r *release) compile(ctx context.Context) error {
 	return nil
 }
 
-// noTrace leaves out gRPC's pages, with which a program keeps every method of every type.
+// noTrace is the build tag that excludes gRPC's trace pages. With them, a program keeps
+// every method of every type.
 const noTrace = "grpcnotrace"
 
 const stamp = "-s -w -buildid= -X perflab.dev/perflab/internal/version.stamp="
@@ -181,7 +184,7 @@ func (r *release) program(program product.Program, platform product.Platform) []
 	return r.built[program.Name+" "+platform.String()]
 }
 
-// wanted are the selected platforms of a program.
+// wanted returns the selected platforms of a program.
 func (r *release) wanted(platforms []product.Platform) []product.Platform {
 	if len(r.only) == 0 {
 		return platforms

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/sbom"
 )
 
-// plugin is the name with which kubectl finds the plugin on the PATH.
+// plugin is the name under which kubectl finds the plugin on the PATH.
 const plugin = "kubectl-perflab"
 
 // completion is the program that kubectl calls to complete the plugin's arguments.
@@ -30,7 +30,7 @@ const completion = "#!/bin/sh\nexec kubectl-perflab __complete \"$@\"\n"
 // checksumsFile lists all other files.
 const checksumsFile = "checksums.txt"
 
-// notices is the file with licences and notices that must be passed on.
+// notices is the file with the licenses and notices that must be passed on.
 const notices = "THIRD_PARTY_NOTICES.txt"
 
 func (r *release) packCommandLine(context.Context) error {
@@ -58,7 +58,8 @@ func (r *release) packCommandLine(context.Context) error {
 	return r.write("krew-perflab.yaml", written.Bytes())
 }
 
-// archive packs the command for a platform. It has no links: krew unpacks none.
+// archive packs the command for a platform. It contains no links, because krew does not
+// unpack them.
 func (r *release) archive(platform product.Platform) (string, []byte, error) {
 	entries, err := r.documents(product.CommandLine)
 	if err != nil {
@@ -75,7 +76,7 @@ func (r *release) archive(platform product.Platform) (string, []byte, error) {
 	return name + ".tar.gz", packed, err
 }
 
-// documents are the licences of the project, of programs and of what they link.
+// documents returns the licenses of the project, of programs and of what they link.
 func (r *release) documents(programs ...product.Program) ([]bundle.Entry, error) {
 	var entries []bundle.Entry
 	for _, name := range []string{"LICENSE", "NOTICE"} {
@@ -109,7 +110,7 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// files are the written files, with their digests.
+// files returns the written files with their digests.
 func (r *release) files() ([]provenance.Subject, error) {
 	var files []provenance.Subject
 	for _, name := range slices.Sorted(slices.Values(r.written)) {
@@ -122,7 +123,7 @@ func (r *release) files() ([]provenance.Subject, error) {
 	return files, nil
 }
 
-// writeChecksums lists all files in the form of sha256sum.
+// writeChecksums lists all files in the format of sha256sum.
 func (r *release) writeChecksums() error {
 	files, err := r.files()
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 // searchPath is the PATH of an image's programs.
 const searchPath = "PATH=/usr/local/bin:/usr/bin:/bin"
 
-// packImages writes the images, and the chart, which has their digests.
+// packImages writes the images, and the chart, which contains their digests.
 func (r *release) packImages(context.Context) error {
 	references := map[string]string{}
 	for _, image := range product.Images {
@@ -74,7 +74,8 @@ func (r *release) annotations(title, licences string) map[string]string {
 	}
 }
 
-// image builds one platform's image: common files, files that this image copies, its programs.
+// image builds the image of one platform: common files, files that this image copies, and
+// its programs.
 func (r *release) image(image product.Image, platform product.Platform) (v1.Image, error) {
 	copied, err := r.copies(image)
 	if err != nil {
@@ -93,8 +94,8 @@ func (r *release) image(image product.Image, platform product.Platform) (v1.Imag
 	}, ground(), copied, programs)
 }
 
-// ground has the common files of all images: root certificates, names of users, and a folder
-// that is writable for everybody if the pod's file system is.
+// ground returns the common files of all images: root certificates, user names, and a
+// folder that all users can write to if the pod's file system is writable.
 func ground() []packing.Entry {
 	return []packing.Entry{
 		packing.File("etc/ssl/certs/ca-certificates.crt", certificates()),
@@ -104,7 +105,8 @@ func ground() []packing.Entry {
 	}
 }
 
-// certificates are Mozilla's, except those that it trusts only in some cases.
+// certificates returns Mozilla's root certificates, except those that it trusts only in
+// some cases.
 func certificates() []byte {
 	var out bytes.Buffer
 	for root := range bundle.Roots() {
@@ -115,7 +117,7 @@ func certificates() []byte {
 	return out.Bytes()
 }
 
-// copies are an image's files that are not built, with the licences of the rest.
+// copies returns an image's files that are not built, with the licenses of the rest.
 func (r *release) copies(image product.Image) ([]packing.Entry, error) {
 	documents, err := r.documents(image.Programs()...)
 	if err != nil {
@@ -134,7 +136,7 @@ func (r *release) copies(image product.Image) ([]packing.Entry, error) {
 	return documents, nil
 }
 
-// notForImages are files that only the build reads.
+// notForImages returns whether only the build reads a file.
 func notForImages(entry packing.Entry) bool {
 	return strings.HasPrefix(entry.Name, "scripts/") && filepath.Ext(entry.Name) != ".js"
 }

@@ -39,7 +39,7 @@ import (
 
 var background = context.Background()
 
-// index is the index of an image, from its archive.
+// index returns the index of an image, from its archive.
 func index(t *testing.T, image product.Image) v1.ImageIndex {
 	t.Helper()
 	folder := t.TempDir()
@@ -55,7 +55,7 @@ func index(t *testing.T, image product.Image) v1.ImageIndex {
 	return inner
 }
 
-// perPlatform are the images of an index.
+// perPlatform returns the images of an index by platform.
 func perPlatform(t *testing.T, image product.Image) map[product.Platform]v1.Image {
 	t.Helper()
 	several := index(t, image)
@@ -70,7 +70,7 @@ func perPlatform(t *testing.T, image product.Image) map[product.Platform]v1.Imag
 	return images
 }
 
-// inImage is a file in an image.
+// inImage is a file of an image.
 type inImage struct {
 	header  *tar.Header
 	content []byte
@@ -123,7 +123,8 @@ func TestImagesHavePlatformPrograms(t *testing.T) {
 	}
 }
 
-// checkProgram: it is for the machine, and needs no loader and no library.
+// checkProgram checks that a program is for the machine and needs neither a loader nor a
+// library.
 func checkProgram(t *testing.T, program inImage, machine elf.Machine) {
 	t.Helper()
 	read, err := elf.NewFile(bytes.NewReader(program.content))
@@ -155,7 +156,8 @@ func instruction(t *testing.T, file, word string) string {
 	return string(found[1])
 }
 
-// The images for tests are built from the Dockerfiles.
+// TestImagesMatchDockerfiles compares released images with the Dockerfiles, from which the
+// images for tests are built.
 func TestImagesMatchDockerfiles(t *testing.T) {
 	for _, image := range product.Images {
 		entrypoint := ""
@@ -171,8 +173,8 @@ func TestImagesMatchDockerfiles(t *testing.T) {
 
 var oneBase = regexp.MustCompile(`^BASE=(debian:bookworm-slim(@sha256:[0-9a-f]{64})?)$`)
 
-// Released images have no base. Those for tests have one, with the same digest in all
-// Dockerfiles.
+// TestDockerfilesHaveOneBase checks the bases of images. Released images have none. Images
+// for tests have one, with the same digest in all Dockerfiles.
 func TestDockerfilesHaveOneBase(t *testing.T) {
 	listed, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "ls-files", "*Dockerfile").Output()
 	noError(t, err)
@@ -193,7 +195,7 @@ func TestDockerfilesHaveOneBase(t *testing.T) {
 	}
 }
 
-// root puts an image's files into a folder.
+// root writes an image's files into a folder and returns it.
 func root(t *testing.T, image product.Image) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -216,7 +218,7 @@ func root(t *testing.T, image product.Image) string {
 	return folder
 }
 
-// in runs a command of an image, with only the image's files, as its user.
+// in runs a command in an image, with only the image's files, as its user.
 func in(t *testing.T, image product.Image, command ...string) (string, int) {
 	t.Helper()
 	if os.Geteuid() != 0 || runtime.GOOS != "linux" {
@@ -246,7 +248,8 @@ func TestProgramsRunInImages(t *testing.T) {
 	}
 }
 
-// As k6-operator runs a script of the image, and releases the runners.
+// TestK6RunsInImage runs k6 as k6-operator does: it runs a script of the image and starts
+// the runners.
 func TestK6RunsInImage(t *testing.T) {
 	k6 := product.Images[2]
 	asked := make(chan string, 10)
@@ -267,7 +270,7 @@ k6 version`
 	}
 }
 
-// pulled is the chart as Helm pulls it from a registry that the release was pushed to.
+// pulled returns the chart as Helm pulls it from a registry that the release was pushed to.
 func pulled(t *testing.T) (*helmchart.Chart, string) {
 	t.Helper()
 	registry := served(t, false)
@@ -316,7 +319,7 @@ func TestPulledChartNamesImages(t *testing.T) {
 	}
 }
 
-// renderedDeployment is the operator's Deployment in the chart.
+// renderedDeployment returns the operator's Deployment in the chart.
 func renderedDeployment(t *testing.T, chart *helmchart.Chart, given map[string]any) string {
 	t.Helper()
 	values, err := chartutil.ToRenderValues(chart, given, chartutil.ReleaseOptions{Name: "perflab", Namespace: "perflab-system"}, nil)
@@ -326,7 +329,7 @@ func renderedDeployment(t *testing.T, chart *helmchart.Chart, given map[string]a
 	return rendered["perflab/templates/deployment.yaml"]
 }
 
-// Values without an effect are refused.
+// TestChartHasNoDependencies checks that the chart rejects values without an effect.
 func TestChartHasNoDependencies(t *testing.T) {
 	chart, _ := pulled(t)
 	given := map[string]any{"operators": map[string]any{"k6": true}}

@@ -4,7 +4,7 @@ package main
 
 import "perflab.dev/perflab/hack/release/internal/product"
 
-// krewPlugin is krew's manifest of a plugin; its own module brings a whole client.
+// krewPlugin is krew's manifest of a plugin. krew's own module would add a whole client.
 type krewPlugin struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`
@@ -31,7 +31,7 @@ type krewPlatform struct {
 	Bin    string `yaml:"bin"`
 }
 
-// krewManifest has no platforms yet.
+// krewManifest returns a manifest without platforms.
 func krewManifest(version string) *krewPlugin {
 	manifest := &krewPlugin{APIVersion: "krew.googlecontainertools.github.com/v1alpha2", Kind: "Plugin"}
 	manifest.Metadata.Name = "perflab"

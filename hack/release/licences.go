@@ -38,7 +38,7 @@ hack/release/internal/licence/policy.yaml.`,
 	return check
 }
 
-// licences returns what each program links, and refuses what it may not link.
+// licences returns what each program links, and an error for what it may not link.
 func licences(ctx context.Context, source string) (map[string][]licence.Module, error) {
 	policy, err := licence.OwnPolicy()
 	if err != nil {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command release builds releases: archives of the command line with a krew manifest,
-// images, the chart, SBOMs, and checksums. The same source and the same Go give the same
-// bytes. From the network it needs only Go modules.
+// images, the chart, SBOMs, and checksums. The same source and the same Go version give the
+// same bytes. It downloads only Go modules.
 package main
 
 import (
@@ -21,9 +21,9 @@ import (
 // Exit codes, for scripts.
 const (
 	exitFailed = 1
-	// exitVulnerable: a released program calls code with a known vulnerability.
+	// exitVulnerable means that a released program calls code with a known vulnerability.
 	exitVulnerable = 3
-	// exitNotChecked: the vulnerability database was unreachable.
+	// exitNotChecked means that the vulnerability database was unreachable.
 	exitNotChecked = 69
 )
 

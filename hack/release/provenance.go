@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/provenance"
 )
 
-// provenanceFile records how the release was built.
+// provenanceFile is the file that records how the release was built.
 const provenanceFile = "provenance.json"
 
 func (r *release) stateProvenance(ctx context.Context) error {
@@ -34,7 +34,8 @@ func (r *release) stateProvenance(ctx context.Context) error {
 	return r.write(provenanceFile, stated)
 }
 
-// parameters determine the bytes of a release, together with the source and Go.
+// parameters returns the parameters that determine the bytes of a release, together with
+// the source and Go.
 func (r *release) parameters() map[string]any {
 	parameters := map[string]any{
 		"version": r.version, "registry": r.registry, "download": r.download,

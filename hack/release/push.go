@@ -57,7 +57,7 @@ for, which its chart names. Who may push is known from docker login, or its file
 // chartRepository is the repository of the chart, below the registry.
 const chartRepository = "charts/perflab"
 
-// repository is the repository of an archive's content.
+// repository returns the repository of an archive's content.
 func repository(file, registry string) string {
 	base, _, _ := strings.Cut(filepath.Base(file), "-v")
 	if base == "chart" {
@@ -66,24 +66,24 @@ func repository(file, registry string) string {
 	return registry + "/" + base
 }
 
-// layoutContent is the image or the chart in an archive.
+// layoutContent is the image or the chart of an archive.
 type layoutContent struct {
 	index   v1.ImageIndex
 	content v1.Descriptor
 }
 
-// tag is the content's.
+// tag returns the tag of the content.
 func (l layoutContent) tag() string {
 	return l.content.Annotations["org.opencontainers.image.ref.name"]
 }
 
-// withLayout opens an archive while a function runs.
+// withLayout unpacks an archive and calls a function with its content.
 func withLayout(file string, do func(layoutContent) error) error {
 	folder, err := os.MkdirTemp("", "perflab-layout-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // The system's directory for temporary files.
+	defer func() { _ = os.RemoveAll(folder) }() // Best effort: it is temporary.
 	if err := bundle.Unpack(file, folder); err != nil {
 		return err
 	}
@@ -101,7 +101,8 @@ func withLayout(file string, do func(layoutContent) error) error {
 	return do(layoutContent{index, manifest.Manifests[0]})
 }
 
-// pushLayout pushes an archive's content with its signatures, and returns it with its digest.
+// pushLayout pushes an archive's content with its signatures. It returns the content's
+// reference with its digest.
 func pushLayout(ctx context.Context, file, registry string) (pushed string, err error) {
 	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
 	err = withLayout(file, func(held layoutContent) error {
@@ -134,8 +135,8 @@ func pushContent(tag name.Reference, held layoutContent, options []remote.Option
 	return remote.Write(tag, image, options...)
 }
 
-// pushSignatures pushes the signatures of an archive's content, if release sign has made
-// them: its own, and the provenance, which names it.
+// pushSignatures pushes the signatures of an archive's content, if release sign has created
+// them. They are its own signature and the provenance, which names it.
 func pushSignatures(to name.Repository, file string, content v1.Descriptor, options []remote.Option) (string, error) {
 	own := strings.TrimSuffix(file, layoutSuffix) + bundleSuffix
 	if _, err := os.Stat(own); errors.Is(err, fs.ErrNotExist) {

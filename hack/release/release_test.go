@@ -34,8 +34,8 @@ const (
 	testDownload = "https://download.example/perflab"
 )
 
-// platforms are those that the test builds for: one, because building for all takes long.
-// RELEASE_PLATFORMS names others, "all" all.
+// platforms returns the platforms that the test builds for. The default is one platform,
+// because building for all takes long. RELEASE_PLATFORMS names others, or "all".
 func platforms() []string {
 	switch printed := os.Getenv("RELEASE_PLATFORMS"); printed {
 	case "":
@@ -47,7 +47,8 @@ func platforms() []string {
 	}
 }
 
-// made is the folder of a release that all tests use, from a copy of the commit.
+// made returns the folder of a release that all tests use. The release is built from a copy
+// of the commit.
 var made = sync.OnceValues(func() (string, error) { return makeRelease("../..", firstRelease) })
 
 const firstRelease = "first"
@@ -63,11 +64,11 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	ended := m.Run()
-	_ = os.RemoveAll(scratch) // The system's directory for temporary files.
+	_ = os.RemoveAll(scratch) // Best effort: it is temporary.
 	os.Exit(ended)
 }
 
-// makeRelease builds it from a clone in a folder of the name.
+// makeRelease builds a release from a clone in a folder with the given name.
 func makeRelease(origin, name string) (string, error) {
 	source := filepath.Join(scratch, name, "source")
 	if said, err := exec.Command("git", "clone", "--quiet", origin, source).CombinedOutput(); err != nil {
@@ -98,7 +99,7 @@ func content(t *testing.T, elements ...string) []byte {
 	return read
 }
 
-// sums are the digests of a folder's files.
+// sums returns the digests of a folder's files.
 func sums(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	files, err := os.ReadDir(folder)
@@ -110,14 +111,15 @@ func sums(t *testing.T, folder string) map[string]string {
 	return found
 }
 
-// The second is built elsewhere. It takes compiled packages from Go's cache, as -trimpath
-// allows; RELEASE_FRESH uses an empty one, which takes minutes.
+// TestReleaseIsReproducible builds a second release elsewhere. It uses compiled packages
+// from Go's cache, as -trimpath allows. With RELEASE_FRESH it uses an empty cache, which
+// takes minutes.
 func TestReleaseIsReproducible(t *testing.T) {
 	first := sums(t, theRelease(t))
 	if os.Getenv("RELEASE_FRESH") != "" {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
-	// From the first's clone: the project may have changed since.
+	// The second release uses the clone of the first: the project may have changed since.
 	folder, err := makeRelease(filepath.Join(scratch, firstRelease, "source"), "somewhere/else")
 	noError(t, err)
 	if diff := cmp.Diff(first, sums(t, folder)); diff != "" {
@@ -145,7 +147,7 @@ type packed struct {
 	content []byte
 }
 
-// open unpacks as krew does: only files and folders.
+// open unpacks an archive as krew does: only files and folders.
 func open(t *testing.T, file string) map[string]packed {
 	t.Helper()
 	read := content(t, file)
@@ -186,7 +188,7 @@ func openZip(t *testing.T, read []byte) map[string]packed {
 	return found
 }
 
-// The requirements of krew for a manifest and its archives.
+// TestKrewManifest checks krew's requirements for a manifest and its archives.
 func TestKrewManifest(t *testing.T) {
 	folder := theRelease(t)
 	var manifest krewPlugin
@@ -225,7 +227,7 @@ func mapKeys[V any](m map[string]V) func(func(string) bool) {
 func wantedPlatforms(all []product.Platform) []product.Platform {
 	making := release{}
 	for _, text := range platforms() {
-		platform, _ := product.ParsePlatform(text) // The release was made for it.
+		platform, _ := product.ParsePlatform(text) // The release was built for it.
 		making.only = append(making.only, platform)
 	}
 	return making.wanted(all)
@@ -281,7 +283,8 @@ func TestListsAreSPDX(t *testing.T) {
 	}
 }
 
-// The AGPL gives everybody who has the image a right to its source.
+// TestK6SourceIsComplete checks the source, to which the AGPL entitles everybody who has
+// the image.
 func TestK6SourceIsComplete(t *testing.T) {
 	files := open(t, filepath.Join(theRelease(t), "k6-"+testVersion+"-source.tar.gz"))
 	for _, name := range []string{"k6/main.go", "k6/LICENSE", "k6/go.mod", "k6/vendor/modules.txt", "k6/vendor/go.k6.io/k6/v2/cmd/execute.go", "payload/go.mod"} {

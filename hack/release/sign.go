@@ -23,7 +23,8 @@ const (
 	signatureSuffix = ".sig"
 )
 
-// The variables are cosign's: password decrypts the private key, token holds an identity.
+// These are cosign's variables: password decrypts the private key, and token holds an
+// identity.
 const (
 	password = "COSIGN_PASSWORD"
 	token    = "SIGSTORE_ID_TOKEN"
@@ -90,7 +91,8 @@ func readKey(file string) (*signing.Signer, error) {
 	return signer, nil
 }
 
-// signRelease writes the signatures once all of them exist.
+// signRelease signs a release. It writes the signatures only after all of them have been
+// created.
 func signRelease(ctx context.Context, folder string, signer *signing.Signer) (int, error) {
 	names, err := checkedFiles(folder)
 	if err != nil {
@@ -153,7 +155,7 @@ func signLayout(ctx context.Context, file string, signer *signing.Signer) (bundl
 	return bundle, err
 }
 
-// checkedFiles are the files in the checksums. It is an error if one has changed.
+// checkedFiles returns the files in the checksums, or an error if a file has changed.
 func checkedFiles(folder string) ([]string, error) {
 	list, err := os.ReadFile(filepath.Join(folder, checksumsFile))
 	if err != nil {

@@ -31,7 +31,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/signing/signingtest"
 )
 
-// run runs a command of the program, and returns what it prints.
+// run runs a command of the program and returns its output.
 func run(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
 	var printed bytes.Buffer
@@ -43,7 +43,7 @@ func run(t *testing.T, arguments ...string) (string, error) {
 	return printed.String(), err
 }
 
-// unsigned is a copy of the release's folder.
+// unsigned returns a copy of the release's folder.
 func unsigned(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -60,7 +60,7 @@ func keyFile(t *testing.T, pair signingtest.Pair) string {
 	return file
 }
 
-// signed is such a folder with signatures by a key.
+// signed returns a copy of the release's folder with signatures by a key.
 func signed(t *testing.T, pair signingtest.Pair) string {
 	t.Helper()
 	folder := unsigned(t)
@@ -69,7 +69,7 @@ func signed(t *testing.T, pair signingtest.Pair) string {
 	return folder
 }
 
-// pushedDigests are the digests of the archives' content.
+// pushedDigests returns the digests of the archives' content.
 func pushedDigests(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(theRelease(t), "*"+layoutSuffix))
@@ -113,7 +113,8 @@ func TestSignedChecksumsVerify(t *testing.T) {
 	}
 }
 
-// The provenance names everything that is in the checksums or pushed.
+// TestSignedProvenanceNamesEverything checks that the provenance names everything that is
+// in the checksums or pushed.
 func TestSignedProvenanceNamesEverything(t *testing.T) {
 	pair := signingtest.Generate(t)
 	folder := signed(t, pair)
@@ -137,7 +138,8 @@ func TestSignedProvenanceNamesEverything(t *testing.T) {
 	signingtest.Expect(t, err, "could not verify envelope")
 }
 
-// An image does not verify with another one's signature.
+// TestImageSignaturesNameImages checks that an image does not verify with another image's
+// signature.
 func TestImageSignaturesNameImages(t *testing.T) {
 	pair := signingtest.Generate(t)
 	folder := signed(t, pair)
@@ -155,7 +157,7 @@ func TestImageSignaturesNameImages(t *testing.T) {
 	}
 }
 
-// served is a registry, with or without the referrers API.
+// served starts a registry with or without the referrers API, and returns its address.
 func served(t *testing.T, referrers bool) string {
 	t.Helper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(referrers)))
@@ -163,7 +165,8 @@ func served(t *testing.T, referrers bool) string {
 	return strings.TrimPrefix(server.URL, "http://") + "/perflab"
 }
 
-// attached are the bundles that refer to an image of a registry, found as cosign finds them.
+// attached returns the bundles that refer to an image of a registry, in the way that cosign
+// finds them.
 func attached(t *testing.T, reference string) (digest string, bundles [][]byte) {
 	t.Helper()
 	tag, err := name.ParseReference(reference)
@@ -192,7 +195,8 @@ func attached(t *testing.T, reference string) (digest string, bundles [][]byte) 
 	return image.Digest.Hex, bundles
 }
 
-// pushedReferences are the images and the chart of a registry that the release was pushed to.
+// pushedReferences returns the references of the images and the chart of a registry that
+// the release was pushed to.
 func pushedReferences(registry string) []string {
 	references := []string{registry + "/" + chartRepository + ":" + testVersion[1:]}
 	for _, image := range product.Images {
@@ -207,7 +211,7 @@ func TestPushedImagesAndChartVerify(t *testing.T) {
 	for name, referrers := range map[string]bool{"referrers": true, "tags": false} {
 		t.Run(name, func(t *testing.T) {
 			registry := served(t, referrers)
-			for range 2 { // The second adds nothing.
+			for range 2 { // The second push adds nothing.
 				printed, err := run(t, "push", folder, "--registry", registry)
 				noError(t, err)
 				if strings.Count(printed, " (signed)\n") != len(pushedReferences(registry)) {
@@ -286,7 +290,7 @@ func TestIdentitySignsWithoutKey(t *testing.T) {
 	signingtest.Expect(t, err, "reading the signing configuration: open")
 }
 
-// The commands of docs/install.md, with cosign if it is on the PATH.
+// TestCosignVerifies runs the commands of docs/install.md, if cosign is on the PATH.
 func TestCosignVerifies(t *testing.T) {
 	cosign, err := exec.LookPath("cosign")
 	if err != nil {

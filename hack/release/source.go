@@ -21,7 +21,8 @@ import (
 	"perflab.dev/perflab/hack/release/internal/product"
 )
 
-// readCommit reads the commit and its time, and refuses a source outside a repository.
+// readCommit reads the commit and its time. It returns an error if the source is not in a
+// repository.
 func (r *release) readCommit(ctx context.Context) error {
 	changed, err := r.git(ctx, "status", "--porcelain")
 	if err != nil {
@@ -58,7 +59,8 @@ func (r *release) git(ctx context.Context, arguments ...string) ([]byte, error) 
 	return out.Bytes(), nil
 }
 
-// packSource packs the source of k6 with that of all it links, as the AGPL requires.
+// packSource packs the source of k6 with the source of all that it links, as the AGPL
+// requires.
 func (r *release) packSource(ctx context.Context) error {
 	r.progress("packing the source of k6")
 	archived, err := r.git(ctx, "archive", "--format=tar", "HEAD", "k6", "payload", "LICENSE", "NOTICE")
@@ -85,13 +87,14 @@ func (r *release) packSource(ctx context.Context) error {
 	return r.write(name+".tar.gz", packed)
 }
 
-// vendor copies what k6 links into the folder that go build -mod=vendor reads.
+// vendor returns the source of what k6 links, in the folder that go build -mod=vendor
+// reads.
 func (r *release) vendor(ctx context.Context) ([]bundle.Entry, error) {
 	folder, err := os.MkdirTemp("", "perflab-vendor-")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // The system's directory for temporary files.
+	defer func() { _ = os.RemoveAll(folder) }() // Best effort: it is temporary.
 	target := filepath.Join(folder, "vendor")
 	if _, err := gocommand.Output(ctx, filepath.Join(r.source, product.K6.Module), product.Platform{}, "mod", "vendor", "-o", target); err != nil {
 		return nil, err

@@ -25,13 +25,13 @@ var (
 	errNotChecked = errors.New("VULNERABILITIES WERE NOT CHECKED")
 )
 
-// publicDatabase is the one of the Go project.
+// publicDatabase is the database of the Go project.
 const publicDatabase = "https://vuln.go.dev"
 
 // patience is the timeout for reaching the database.
 const patience = 15 * time.Second
 
-// found is govulncheck's exit code when it has found something.
+// found is govulncheck's exit code for findings.
 const found = 3
 
 func newVulnerabilities() *cobra.Command {
@@ -56,7 +56,7 @@ the one for the other: then nothing was checked.`,
 	return check
 }
 
-// reachable requests the index, which every database has.
+// reachable checks the database by requesting the index, which every database has.
 func reachable(ctx context.Context, database string) error {
 	address, err := url.Parse(database)
 	if err != nil {
@@ -94,8 +94,8 @@ func answers(ctx context.Context, address string) error {
 	return nil
 }
 
-// checkPrograms checks all programs of each module together, and every module even after a
-// finding.
+// checkPrograms checks all programs of each module together. It continues with the next
+// module after a finding.
 func checkPrograms(ctx context.Context, source, database string, out io.Writer) error {
 	packages := map[string][]string{}
 	var modules []string

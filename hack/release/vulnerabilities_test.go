@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// An unreachable database is different from one without findings.
+// TestUnreachableDatabaseIsNotSuccess checks that an unreachable database is different from
+// a database without findings.
 func TestUnreachableDatabaseIsNotSuccess(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	broken := closed.URL + "/none"
@@ -39,13 +40,13 @@ func TestUnreachableDatabaseIsNotSuccess(t *testing.T) {
 	}
 }
 
-// vulnerable is the database's entry for a function of a module of this test.
+// vulnerable is the database's entry for a function of a module in this test.
 const vulnerable = `{"schema_version":"1.3.1","id":"GO-2026-9999","modified":"2026-01-01T00:00:00Z","published":"2026-01-01T00:00:00Z",
 "summary":"made for a test","details":"made for a test","affected":[{"package":{"name":"stdlib","ecosystem":"Go"},
 "ranges":[{"type":"SEMVER","events":[{"introduced":"0"}]}],"ecosystem_specific":{"imports":[{"path":"os","symbols":["Getenv"]}]}}],
 "database_specific":{"url":"https://pkg.go.dev/vuln/GO-2026-9999"}}`
 
-// database is a copy as GOVULNDB names one.
+// database returns the address of a local copy, as in GOVULNDB.
 func database(t *testing.T, modules string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -6,7 +6,7 @@ package marc
 // reproducible.
 const changed = "20260102030405.0"
 
-// bibliographic writes a printed book with the fields of a library's catalogue, about 1,500
+// bibliographic writes a printed book with the fields of a library's catalog, about 1,500
 // bytes.
 func (f *File) bibliographic(n int) {
 	key := "pl" + f.key(n)

@@ -113,14 +113,14 @@ func (f *File) Rest() []byte {
 }
 
 func (f *File) append(to []byte, n int) []byte {
-	// Distant seeds, because generators with neighbouring seeds begin alike.
+	// The seeds are far apart, because generators with adjacent seeds start with similar numbers.
 	f.pcg.Seed(f.seed, uint64(n)*0x9e3779b97f4a7c15)
 	f.record.reset()
 	f.write(n)
 	return f.record.appendTo(to, f.status)
 }
 
-// key numbers a record: its run, its import, itself.
+// key returns the key of a record: the numbers of its run, its import and the record.
 func (f *File) key(n int) string {
 	key := make([]byte, 0, 23)
 	key = digits(append(key, f.run...), f.order.Import, 3)

@@ -18,7 +18,7 @@ import (
 	"perflab.dev/perflab/k6/marc"
 )
 
-// leaders is what each kind's leaders say in positions 05 to 07.
+// leaders is the content of positions 05 to 07 of the leaders, by kind.
 var leaders = map[marc.Kind]string{marc.Bibliographic: "cam", marc.Holdings: "nx ", marc.Authority: "nz "}
 
 func order(kind marc.Kind) marc.Options {
@@ -135,7 +135,7 @@ func TestFilesRepeat(t *testing.T) {
 	if !bytes.Equal(parts, whole) {
 		t.Error("in parts the file is another")
 	}
-	// Imports of a run are the same work: they differ by their number alone.
+	// Imports of a run are the same work: they differ only by their number.
 	second := order(marc.Bibliographic)
 	second.Import = 2
 	number := regexp.MustCompile(`(pl\d{14})00[12]`)
@@ -171,8 +171,8 @@ func TestNewFileRejectsInvalidOptions(t *testing.T) {
 	}
 }
 
-// TestLargeFilesTakeLittleMemory holds what 100,000 records in parts of 5 MiB
-// may take: their 150 MB never are in memory at once.
+// TestLargeFilesTakeLittleMemory limits the memory for 100,000 records in parts of 5 MiB. Their
+// 150 MB are never in memory at once.
 func TestLargeFilesTakeLittleMemory(t *testing.T) {
 	const bound = 48 << 20
 	o := order(marc.Bibliographic)
@@ -181,7 +181,7 @@ func TestLargeFilesTakeLittleMemory(t *testing.T) {
 	runtime.GC()
 	before := heap()
 	for {
-		// A part of its own each time, as a script gets it.
+		// Each part has its own buffer, as in a script.
 		part := file.Next(make([]byte, 0, 5<<20+8<<10), 5<<20)
 		if len(part) == 0 {
 			break
@@ -198,14 +198,14 @@ func TestLargeFilesTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// heap returns what live and dead objects take, as the kernel sees it.
+// heap returns the memory of live and dead objects, which the kernel counts as used.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// TestPymarcReadsThem asks a reader that others wrote.
+// TestPymarcReadsThem reads the files with a third-party reader.
 func TestPymarcReadsThem(t *testing.T) {
 	if err := exec.CommandContext(t.Context(), "python3", "-c", "import pymarc").Run(); err != nil {
 		t.Skip("needs python3 with pymarc (pip install pymarc)")

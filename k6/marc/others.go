@@ -19,9 +19,9 @@ func (f *File) holdings(n int) {
 	r.end()
 }
 
-// authority writes the record of a person, or in one of ten a corporate body, a topic or a
-// place, with its variants and sources, about 1,200 bytes. Systems reject an existing
-// number in field 010.
+// authority writes an authority record with its variants and sources, about 1,200 bytes. Of ten
+// records, one is of a corporate body, one of a topic, one of a place, and the others are of
+// persons. Systems reject an existing number in field 010.
 func (f *File) authority(n int) {
 	r, w := &f.record, f.words
 	number := "n  " + f.key(n)

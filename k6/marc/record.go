@@ -20,7 +20,7 @@ const (
 	maxField     = 9999
 )
 
-// status is the part of a leader besides its lengths: positions 05 to 09 and 17 to 19. All
+// status is the content of a leader without its lengths: positions 05 to 09 and 17 to 19. All
 // records are UTF-8.
 type status struct{ before, after string }
 
@@ -28,7 +28,7 @@ type status struct{ before, after string }
 type record struct {
 	directory []byte
 	body      []byte
-	start     int // of the field begun
+	start     int // of the current field
 	tag       string
 }
 

@@ -39,7 +39,7 @@ var (
 	occupations = []string{"Architects", "Composers", "Historians", "Librarians", "Naturalists", "Novelists", "Painters", "Translators"}
 )
 
-// city is a name and MARC's code of its country.
+// city is a name, and MARC's code of the country.
 type city struct{ name, country string }
 
 // words chooses words.

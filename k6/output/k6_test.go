@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { k6test.Main(m) }
 
-// fixed makes 60 iterations whose durations depend on nothing but their number.
+// fixed makes 60 iterations whose durations depend only on their number.
 const fixed = `
 import http from 'k6/http';
 import exec from 'k6/execution';
@@ -42,7 +42,7 @@ const duration = new Trend('transaction_duration', true);
 export const options = { scenarios: { s: { executor: 'constant-vus', vus: 2, duration: '1h' } } };
 export default function () { duration.add(5, { transaction: 'A', outcome: 'ok' }); sleep(0.05); }`
 
-// endsByItself aborts from within.
+// endsByItself aborts itself.
 const endsByItself = `
 import exec from 'k6/execution';
 import { Trend } from 'k6/metrics';
@@ -166,7 +166,7 @@ func TestEveryStopPrintsPayload(t *testing.T) {
 			env, _ := server(t)
 			p := k6test.Start(t, k6test.Script(t, tt.script), env)
 			if tt.stop != nil {
-				time.Sleep(3 * time.Second) // long enough for samples to flow
+				time.Sleep(3 * time.Second) // long enough for some samples
 				tt.stop(p)
 			}
 			result := p.Wait()
@@ -181,8 +181,8 @@ func TestEveryStopPrintsPayload(t *testing.T) {
 	}
 }
 
-// foreign is a third-party script: groups, a tag, and a server that
-// refuses and hangs up.
+// foreign is a third-party script: groups, a tag, and a server that rejects requests and closes
+// connections.
 const foreign = `
 import http from 'k6/http';
 import { check, group } from 'k6';
@@ -250,7 +250,7 @@ func TestThirdPartyScripts(t *testing.T) {
 	})
 }
 
-// busy keeps its CPUs busy and tells of records.
+// busy keeps its CPUs busy and reports records.
 const busy = `
 import { Gauge, Trend } from 'k6/metrics';
 const duration = new Trend('transaction_duration', true);
@@ -287,7 +287,7 @@ func TestProgressAndTheGeneratorsLoad(t *testing.T) {
 		last.P95["Import"] < 49.9 || last.P95["Import"] > 50.1 || time.Since(last.At) > time.Minute {
 		t.Errorf("progress %s", lines[len(lines)-1])
 	}
-	// How much of its one CPU it gets depends on the machine.
+	// The share of its one CPU that it gets depends on the machine.
 	final := result.Payload(t)
 	if average, busiest, _ := final.GeneratorLoad(); average < 0.15 || average > 1.05 || busiest < average {
 		t.Errorf("the generator used %v of its CPU, at most %v", average, busiest)
@@ -314,7 +314,7 @@ func TestIdleGeneratorIsNotBusy(t *testing.T) {
 func TestCheckpointsWhileItRuns(t *testing.T) {
 	env, _ := server(t)
 	p := k6test.Start(t, k6test.Script(t, endless), env, "--out=perflab=checkpoint=1s", "--paused")
-	time.Sleep(2 * time.Second) // paused: nothing to measure, but a runner waits like this
+	time.Sleep(2 * time.Second) // paused: there is nothing to measure, but a runner waits like this
 	p.Patch("paused", false)
 	released := time.Now()
 	time.Sleep(5 * time.Second)
@@ -333,7 +333,7 @@ func TestCheckpointsWhileItRuns(t *testing.T) {
 	}
 }
 
-// beforeLast returns what a killed runner would have left: all except the last payload.
+// beforeLast returns the output of a killed runner: everything except the last payload.
 func beforeLast(stdout string) string {
 	return stdout[:strings.LastIndex(stdout, "perflab-payload begin")]
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package output is the k6 output "perflab". It keeps what a test measures as
-// histograms and sums per time bucket, in memory that does not grow with the
-// number of samples, and prints it to stdout as a payload (package
-// perflab.dev/perflab/payload): checkpoints while the test runs and a final one
-// when it ends, be it by itself, through the REST API or by a signal. Between
-// them it prints lines of progress.
+// Package output is the k6 output "perflab". It records the measurements of a test as histograms
+// and sums per time bucket, in memory that does not grow with the number of samples. It prints
+// them to stdout as payloads (package perflab.dev/perflab/payload): checkpoints while the test
+// runs, and a final payload when it ends, whether by itself, through the REST API or by a signal.
+// Between them, it prints progress lines.
 //
-// "--out perflab=checkpoint=30s,progress=10s" sets the times between checkpoints
-// and between lines of progress. The names in the payload come from the
-// environment: PERFLAB_LOAD, PERFLAB_RUN and, where the host's name will not do,
-// PERFLAB_RUNNER. PERFLAB_TRANSACTIONS says what a script's transactions are.
+// "--out perflab=checkpoint=30s,progress=10s" sets the times between checkpoints and between
+// progress lines. The names in the payload come from the environment: PERFLAB_LOAD, PERFLAB_RUN
+// and, if the host name is unsuitable, PERFLAB_RUNNER. PERFLAB_TRANSACTIONS defines the
+// transactions of a script.
 package output
 
 import (
@@ -47,13 +46,14 @@ type Output struct {
 	config  config
 	flusher *output.PeriodicFlusher
 
-	// busy guards the fields below. A checkpoint holds it, and k6 and its users would have
-	// to wait, so samples that arrive meanwhile are buffered.
+	// busy guards the fields below. A checkpoint holds it. Samples that arrive meanwhile are
+	// buffered, because k6 and its users would otherwise wait.
 	busy      sync.Mutex
 	waiting   output.SampleBuffer
 	recorder  *recorder
 	generator cpuGauge
-	// Due times, from the first sample: until then there is nothing to report.
+	// The times of the next reports. They are set at the first sample, before which there is
+	// nothing to report.
 	nextCheckpoint, nextProgress time.Time
 }
 
@@ -104,7 +104,7 @@ func (o *Output) Start() error {
 	return nil
 }
 
-// AddMetricSamples adds samples. k6 calls it with all of the last 50 ms, from one
+// AddMetricSamples adds samples. k6 calls it with all samples of the last 50 ms, from one
 // goroutine.
 func (o *Output) AddMetricSamples(containers []metrics.SampleContainer) {
 	if !o.busy.TryLock() {
@@ -125,7 +125,7 @@ func (o *Output) add(containers []metrics.SampleContainer) {
 	}
 }
 
-// Stop prints the final payload. k6 calls it however the test ends.
+// Stop prints the final payload. k6 calls it regardless of how the test ends.
 func (o *Output) Stop() error {
 	o.flusher.Stop()
 	o.busy.Lock()

@@ -20,8 +20,8 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// plain adds samples up in the simplest way: each on its own, its tags read again, its row
-// and its counters found by name, each time rounded when it comes.
+// plain adds samples up in the simplest way. For each sample, it parses the tags, finds the row
+// and the counters by name, and rounds the time.
 type plain struct {
 	transactions transactions
 	total        *payload.Payload
@@ -119,7 +119,7 @@ func (p *plain) cover(t time.Time) {
 	}
 }
 
-// storm makes samples of every kind at random.
+// storm generates random samples of every kind.
 type storm struct {
 	*source
 	random  *rand.Rand
@@ -161,8 +161,8 @@ func (s *storm) any(tags *metrics.TagSet) metrics.Sample {
 	return s.tagged(metric, s.at, math.Abs(s.random.NormFloat64())*float64(s.random.IntN(2)*1000), tags)
 }
 
-// TestRecorderMatchesPlainImplementation does: what is remembered between samples must not
-// be seen in a single byte of the results.
+// TestRecorderMatchesPlainImplementation checks that caching between samples does not change a
+// single byte of the results.
 func TestRecorderMatchesPlainImplementation(t *testing.T) {
 	for i, text := range []string{"", "group", "tag:transaction"} {
 		s, r := newStorm(uint64(i)), newRecorder("cico", "run-1", "a", scripted(text))
@@ -182,7 +182,7 @@ func TestRecorderMatchesPlainImplementation(t *testing.T) {
 	}
 }
 
-// slow is a log that takes its time: meanwhile the output is busy.
+// slow is a log that is slow to write. While it writes, the output is busy.
 type slow struct {
 	io.Writer
 	mutex sync.Mutex
@@ -197,8 +197,8 @@ func (s *slow) Write(text []byte) (int, error) {
 	return s.Writer.Write(text)
 }
 
-// TestNothingIsLostWhileAPayloadIsPrinted has samples come in all the time,
-// of which k6 must not be kept from handing them over.
+// TestNothingIsLostWhileAPayloadIsPrinted adds samples continuously. The output must not block k6
+// when it passes samples on.
 func TestNothingIsLostWhileAPayloadIsPrinted(t *testing.T) {
 	var log bytes.Buffer
 	stdout := &slow{Writer: &log}

@@ -13,21 +13,22 @@ import (
 )
 
 const (
-	// maxProgressTransactions bounds the line, which has the first transactions.
+	// maxProgressTransactions is the maximum number of transactions in a line. It has the first
+	// ones.
 	maxProgressTransactions = 8
 	// recordsDone is the gauge of records imported so far.
 	recordsDone = "perflab_records_done"
 )
 
-// progress is the progress report of the test: sums from its beginning.
+// progress is the progress report of the test: sums since its start.
 type progress struct {
 	requests     int64
 	transactions int64
 	errors       int64
-	times        map[string]*payload.Histogram // of transactions that worked
+	times        map[string]*payload.Histogram // of successful transactions
 
-	printed   time.Time // when the last line was
-	requestsP int64     // requests by then
+	printed   time.Time // time of the last line
+	requestsP int64     // requests until then
 }
 
 func newProgress() *progress { return &progress{times: map[string]*payload.Histogram{}} }

@@ -28,7 +28,7 @@ type recorder struct {
 	total        *payload.Payload
 	progress     *progress
 	subjects     map[*metrics.TagSet]*subject
-	// metricSums are the counters so far, besides those of each request.
+	// metricSums are the counters recorded so far, except those of requests.
 	metricSums       map[string]*payload.CounterRecorder
 	requests, failed *payload.CounterRecorder
 
@@ -81,8 +81,9 @@ func (r *recorder) recordTrail(t *httpext.Trail) {
 	r.extendRange(t.EndTime)
 }
 
-// sample records one sample. setup and teardown are no load, and gauges have no meaning
-// without active users, for example while k6 is paused.
+// sample records one sample. It ignores setup and teardown, which are not part of the load. It
+// also ignores the maximum number of users, and the number of users while it is 0, for example
+// while k6 is paused.
 func (r *recorder) sample(s *metrics.Sample) {
 	if s.Metric.Name == metrics.VUsMaxName || s.Metric.Name == metrics.VUsName && s.Value == 0 {
 		return

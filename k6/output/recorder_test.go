@@ -57,7 +57,7 @@ func TestRequestName(t *testing.T) {
 	}
 }
 
-// What a script calls a transaction comes back as it was, whatever letters it has.
+// A script's transactions keep their names, with all characters.
 func TestTransactionsKeepTheirNames(t *testing.T) {
 	byTag, byGroup := transactions{metric: metrics.HTTPReqDurationName, tag: "flow"}, transactions{metric: metrics.GroupDurationName}
 	for want, got := range map[string]string{

@@ -19,13 +19,13 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// library is users who check in and out with all requests that FOLIO's pages
-// make, preflights included, without the system.
+// library simulates users who check in and out with all requests of FOLIO's pages, including
+// preflights, without the system.
 type library struct {
 	*source
 	rng      *rand.Rand
 	desks    [2]desk
-	exact    map[string][]time.Duration // of the rows in it
+	exact    map[string][]time.Duration // of the rows with these names
 	recorder *recorder
 }
 
@@ -57,7 +57,7 @@ func scripted(text string) transactions {
 	return t
 }
 
-// desk has requests with medians of 2 to 200 ms.
+// desk returns a desk whose requests have medians of 2 to 200 ms.
 func (l *library) desk(transaction string, requests int) desk {
 	d := desk{transaction: transaction, tags: l.tags("scenario", "cico", "transaction", transaction, "outcome", "ok")}
 	for i := range requests {
@@ -67,8 +67,8 @@ func (l *library) desk(transaction string, requests int) desk {
 	return d
 }
 
-// run lets users work at 0.22 iterations per second each. Their times spread by
-// a factor of two within a request, and by a third from one iteration to the next.
+// run simulates users with 0.22 iterations per second each. Their times vary by a factor of two
+// within a request, and by a third from one iteration to the next.
 func (l *library) run(users int, d time.Duration, each func(at time.Time)) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	iterations := int(0.22 * float64(users) * d.Seconds())
@@ -178,7 +178,7 @@ func (l *library) accurate(t *testing.T, p *payload.Payload) {
 	}
 }
 
-// written is what the output prints before the end, by the simulation's clock.
+// written is the output before the end of the test, by the simulation's clock.
 type written struct {
 	recorder                 *recorder
 	nextCheckpoint, nextLine time.Time
@@ -229,7 +229,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		heaps = append(heaps, m.HeapAlloc>>20)
 	})
 	t.Logf("heap each half hour: %d MiB", heaps)
-	// It goes up and down as buckets fill and are merged.
+	// The heap grows and shrinks as buckets fill and are merged.
 	if half := len(heaps) / 2; slices.Max(heaps[half:]) > slices.Max(heaps[:half])+4 || slices.Max(heaps) > 20 {
 		t.Errorf("heap each half hour: %d MiB", heaps)
 	}

@@ -11,7 +11,7 @@ import (
 	"gopkg.in/guregu/null.v3"
 )
 
-// source makes samples as k6 does.
+// source creates samples as k6 does.
 type source struct {
 	registry    *metrics.Registry
 	builtin     *metrics.BuiltinMetrics
@@ -47,13 +47,13 @@ func (s *source) tagged(metric *metrics.Metric, at time.Time, value float64, tag
 	return metrics.Sample{TimeSeries: metrics.TimeSeries{Metric: metric, Tags: tags}, Time: at, Value: value}
 }
 
-// requestTags returns those of a request of our scripts.
+// requestTags returns the tags of a request of PerfLab's scripts.
 func (s *source) requestTags(transaction, name string, status int) *metrics.TagSet {
 	return s.tags("scenario", "cico", "group", "", "method", "GET", "proto", "HTTP/1.1", "name", name, "url", name,
 		"status", strconv.Itoa(status), "expected_response", strconv.FormatBool(status < 400), "transaction", transaction)
 }
 
-// trail returns a request as k6 hands it over.
+// trail returns a request as k6 passes it to an output.
 func (s *source) trail(tags *metrics.TagSet, at time.Time, took time.Duration, failed bool) *httpext.Trail {
 	trail := &httpext.Trail{EndTime: at, Duration: took, Failed: null.NewBool(failed, true)}
 	trail.SaveSamples(s.builtin, &metrics.TagsAndMeta{Tags: tags})

@@ -44,9 +44,9 @@ func parseTransactions(text string) (transactions, error) {
 
 // subject is the parsed form of a sample's tags, with the recorders of its durations.
 type subject struct {
-	// outside: it belongs to setup or teardown.
+	// outside is true if the sample belongs to setup or teardown.
 	outside bool
-	// named: the request belongs to a transaction.
+	// named is true if the request belongs to a transaction.
 	named bool
 	// transaction is the row of a transaction's sample.
 	transaction payload.Row
@@ -76,14 +76,14 @@ func (t transactions) subject(tags *metrics.TagSet, into *payload.Payload) *subj
 	}
 }
 
-// isOutside reports whether this is the group of setup() or teardown(), or nested in it,
-// but not a script's group whose name begins like that.
+// isOutside reports whether this is the group of setup() or teardown(), or nested in it. A
+// script's own group whose name starts in the same way is not.
 func isOutside(group string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(group, "::"), "::")
 	return first == "setup" || first == "teardown"
 }
 
-// name returns a sample's transaction in package label's form; "" for none.
+// name returns a sample's transaction in package label's form, or "" if there is none.
 func (t transactions) name(tags *metrics.TagSet, group string) string {
 	path := strings.Split(strings.TrimPrefix(group, "::"), "::")
 	if t.tag != "" {
@@ -96,8 +96,8 @@ func (t transactions) name(tags *metrics.TagSet, group string) string {
 	return label.Join(path...)
 }
 
-// outcome returns a transaction's outcome. A group's sample does not contain whether the
-// group succeeded.
+// outcome returns a transaction's outcome. A group's sample does not show whether the group
+// succeeded.
 func (t transactions) outcome(tags *metrics.TagSet) string {
 	if t.metric == metrics.HTTPReqDurationName {
 		return requestOutcome(tags)
@@ -116,7 +116,7 @@ func requestOutcome(tags *metrics.TagSet) string {
 	return payload.OK
 }
 
-// statusClass returns "2xx" for "204"; k6 uses "0" if there was no answer.
+// statusClass returns "2xx" for "204". k6 uses "0" if there was no response.
 func statusClass(status string) string {
 	if len(status) != 3 || status[0] < '1' || status[0] > '5' {
 		return payload.Error
@@ -124,9 +124,9 @@ func statusClass(status string) string {
 	return status[:1] + "xx"
 }
 
-// requestName returns a request's name in reports: GET /inventory/items. Without a name, k6
-// uses the URL, of which the path remains: the host is always the same, and a query may
-// vary and contain secrets.
+// requestName returns a request's name in reports: GET /inventory/items. Without a name, k6 uses
+// the URL, of which only the path is kept. The host is always the same, and a query may vary and
+// contain secrets.
 func requestName(name, method string) string {
 	if address, err := url.Parse(name); err == nil && address.Host != "" {
 		name = address.EscapedPath()

@@ -7,7 +7,7 @@ import "runtime/debug"
 // k6Module is k6's module.
 const k6Module = "go.k6.io/k6/v2"
 
-// k6Version returns k6 with its version in this binary; empty in tests, for which Go has no
+// k6Version returns k6 with its version in this binary. It is empty in tests, for which Go has no
 // version.
 func k6Version() string {
 	info, known := debug.ReadBuildInfo()

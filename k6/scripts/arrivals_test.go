@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/k6/internal/k6test"
 )
 
-// arrivals lists when the iterations of 20 users are due: 10 minutes at 120 a minute, then 10 at
-// 600. It counts them by second, and with those of a user who is busy until the second stage.
+// arrivals counts the due iterations of 20 users: 10 minutes at 120 per minute, and then 10 at
+// 600. It counts them per second, and those of a user who is busy until the second stage.
 const arrivals = `
 import { Counter } from 'k6/metrics';
 import { Arrivals } from 'LIB/arrivals.js';
@@ -70,7 +70,7 @@ func TestArrivalsAreRandomOrEven(t *testing.T) {
 			if index := (p.Total("squares")/600 - mean*mean) / mean; !isSpread(index) {
 				t.Errorf("the variance of arrivals in a second is %.3f of their mean", index)
 			}
-			// The second arrival that is awaited is of the second stage, which began 1 s ago.
+			// The second arrival is in the second stage, which started 1 s ago.
 			if late := p.Total("lateness"); late < 598000 || late > 600100 || p.Total("waits") != 0 {
 				t.Errorf("%v ms late with %v waits, want the first 599 s and the second at most 1 s", late, p.Total("waits"))
 			}
@@ -78,7 +78,8 @@ func TestArrivalsAreRandomOrEven(t *testing.T) {
 	}
 }
 
-// An open load goes on at its rate while answers are slow, and counts from when a transaction is due.
+// An open load keeps its rate while responses are slow, and durations count from when a
+// transaction is due.
 func TestOpenLoadHoldsItsRate(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 500, 30)
@@ -92,8 +93,8 @@ func TestOpenLoadHoldsItsRate(t *testing.T) {
 	}
 }
 
-// One user can't make two transactions a second of half a second each and its pauses: those that wait
-// for it are late, and their time shows it.
+// One user cannot make two transactions per second that take half a second each, with pauses. The
+// waiting transactions are late, and their durations show it.
 func TestLateTransactionsCountFromWhenTheyAreDue(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 100, 10)

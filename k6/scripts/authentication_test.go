@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// authentication is what a folio knows of logins: of the kind that lasts, or of
-// the kind whose tokens expire when accessLife is set.
+// authentication is the state of logins in a folio: with tokens that do not expire, or with
+// tokens that expire if accessLife is set.
 type authentication struct {
 	logins, refreshes int
 	came              []time.Time          // of each login
-	access            map[string]time.Time // tokens and their ends; the zero time is never
+	access            map[string]time.Time // tokens and their ends; the zero time means never
 	session           map[string]time.Time // refresh tokens and the ends of their sessions
 
-	// accessLife is how long an access token lives, sessionLife how long one may
-	// refresh it after a login, however often, as where a server limits sessions.
+	// accessLife is the lifetime of an access token. sessionLife is the time after a login during
+	// which tokens can be refreshed any number of times, as on a server that limits sessions.
 	accessLife, sessionLife time.Duration
-	// endSessions forgets refresh tokens whenever an access token is forgotten.
+	// endSessions also deletes refresh tokens when an access token is deleted.
 	endSessions bool
-	// refuseLogins answers a login with status 500.
+	// refuseLogins makes a login fail with status 500.
 	refuseLogins func(nth int) bool
 	attempts     int // of logins
 }
@@ -93,7 +93,7 @@ func (f *folio) authenticated(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// refresh takes each refresh token once, as FOLIO does.
+// refresh accepts each refresh token once, as FOLIO does.
 func (f *folio) refresh(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,7 +116,7 @@ func (f *folio) refresh(w http.ResponseWriter, r *http.Request) {
 	f.grant(w, end)
 }
 
-// grant answers with a pair of tokens of a session that ends then.
+// grant responds with a pair of tokens of a session that ends at this time.
 func (f *folio) grant(w http.ResponseWriter, end time.Time) {
 	n := fmt.Sprintf("%d-%d", f.logins, f.refreshes)
 	expires := time.Now().Add(f.accessLife)

@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/k6/internal/k6test"
 )
 
-// recordedNames are the variables of the performance team's script by what we
-// call them. The same patron has two names in it.
+// recordedNames maps the variables of the performance team's script to the names in this package.
+// The script has two names for the same patron.
 var recordedNames = map[string]string{
 	"item_id": "itemId", "loan_Id": "loan", "lostItemPolicy_Id": "policy", "servicePoints_Id": "servicePoint",
 	"user_Id": "userId", "user_id": "userId", "userID": "userId", "user_barcode": "user", "patronGroup": "group",
@@ -23,8 +23,8 @@ var recordedNames = map[string]string{
 
 var recordedVariable = regexp.MustCompile(`\$\{(\w+)\}`)
 
-// TestCallsMatchPerformanceTeam compares our lists, with which every call
-// of the script is compared, with a record of the performance team's script.
+// TestCallsMatchPerformanceTeam compares the lists of calls in this package with a recording of
+// the performance team's script. Other tests compare every call of the script with these lists.
 func TestCallsMatchPerformanceTeam(t *testing.T) {
 	t.Parallel()
 	recorded := recordedPages(t)
@@ -91,7 +91,7 @@ func recordedCalls(t *testing.T, rows [][]string) pages {
 			variable := strings.Trim(text, "${}")
 			name := recordedNames[variable]
 			if strings.HasPrefix(variable, "item_barcode") {
-				name = "item" // a variable for each page
+				name = "item" // each page has its own variable
 			}
 			if name == "" {
 				t.Fatalf("the record has an unknown variable %s in %s", text, line)

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Check-in and check-out ("CICO"): users who log in once and then check items in
-// and out at FOLIO's circulation desk until the time is over. README.md lists
-// the environment variables.
+// Check-in and check-out ("CICO"): users log in once, and then check items in and out at FOLIO's
+// circulation desk until the end of the test. README.md lists the environment variables.
 //
-// The model is closed: each user makes one transaction after the other, with
-// pauses between its steps. A pause is uniform between nothing and twice its
-// share of the think time, so that an iteration has THINK_TIME_SECONDS of pauses
-// on the average, whatever the system does. A user therefore makes
+// The load model is closed: each user makes one transaction after the other, with pauses between
+// its steps. A pause is uniformly distributed between zero and twice its share of the think time.
+// An iteration therefore has THINK_TIME_SECONDS of pauses on average, independent of the system.
+// A user makes
 //
 //     1 / (think time + response time)
 //
-// iterations per second: with 4 s, 0.21 where a transaction takes 0.67 s and
-// 0.20 where it takes 1.1 s. The system's response time slows the users down,
-// as it slows people, and the rate achieved is a result.
+// iterations per second. With a think time of 4 s, that is 0.21 if a transaction takes 0.67 s,
+// and 0.20 if it takes 1.1 s. The system's response time slows the users down, as it slows
+// people, so the achieved rate is a result.
 //
-// With ARRIVALS_PER_MINUTE the model is open: transactions are due at that rate,
-// whatever the response times. One that begins late, because its user is still
-// busy, counts from when it was due.
+// With ARRIVALS_PER_MINUTE, the model is open: transactions are due at that rate, independent of
+// the response times. If a transaction starts late because its user is still busy, its duration
+// counts from when it was due.
 
 import { sleep } from 'k6';
 import exec from 'k6/execution';
@@ -71,8 +70,8 @@ export function setup() {
 }
 
 /**
- * How many items of the system to work with: users lend more than they take
- * back, and when all is lent they can no longer do as the dice say.
+ * Returns the number of the system's items to use. Users lend more items than they take back.
+ * When all items are lent, users can no longer choose at random.
  */
 function itemsWanted({ users, duration, thinkTime, checkInPercent }) {
   const iterations = users * duration / (thinkTime + 0.5);
@@ -91,7 +90,7 @@ export default function (found) {
   }
   if (!arrivals) arrivals = newArrivals();
   const late = arrivals.await(exec.scenario.startTime);
-  // k6 ends the users that have nothing left to do.
+  // Without iterations left, the user waits until k6 ends it.
   if (late === undefined) sleep(settings.duration);
   else desk.serve(late);
 }
@@ -103,7 +102,7 @@ function newArrivals() {
   return new Arrivals({ stages, users, user, distribution, random: generator(`${seed}/arrivals/${user}`) });
 }
 
-/** What one user has at the desk; k6 keeps it for the user's whole life. */
+/** Returns the desk of one user. k6 keeps it for the user's lifetime. */
 function newDesk({ shelf, returns, patrons, servicePoints }) {
   const { users, release, checkInPercent } = settings;
   const user = exec.vu.idInTest;

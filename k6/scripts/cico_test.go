@@ -22,7 +22,7 @@ func counted(t *testing.T, p *payload.Payload, transaction, outcome string) int 
 	return int(s.Count)
 }
 
-// talk checks every conversation after setup's and returns its transactions.
+// talk checks all conversations after setup's and returns their transactions.
 func talk(t *testing.T, l *library, p pages) [][]done {
 	t.Helper()
 	var all [][]done
@@ -61,7 +61,7 @@ func TestUsersCheckInAndOut(t *testing.T) {
 			kinds[d.values["loan"]] = d.kind
 		}
 	}
-	// The last calls may be answered while the payload is closed.
+	// The last calls may get a response while k6 closes the payload.
 	gotIn, gotOut := counted(t, p, "Check-In", "ok"), counted(t, p, "Check-Out", "ok")
 	if gotIn > in || gotIn < in-6 || gotOut > out || gotOut < out-6 {
 		t.Errorf("payload has %d check-ins and %d check-outs, the library saw %d and %d", gotIn, gotOut, in, out)
@@ -79,7 +79,7 @@ func TestUsersCheckInAndOut(t *testing.T) {
 	noCollisions(t, l)
 }
 
-// checkValues compares what a transaction asked for with what it was told.
+// checkValues compares the values in a transaction's calls with those in earlier responses.
 func checkValues(t *testing.T, l *library, d done) {
 	t.Helper()
 	if point, ok := d.values["servicePoint"]; ok && !slices.Contains(l.servicePoints, point) {
@@ -96,7 +96,7 @@ func checkValues(t *testing.T, l *library, d done) {
 	}
 }
 
-// noCollisions checks that no item passed from one user's hands to another's.
+// noCollisions checks that no item was used by two users.
 func noCollisions(t *testing.T, l *library) {
 	t.Helper()
 	owner := map[string]string{}
@@ -126,7 +126,7 @@ func TestTwoRunnersShareTheUsers(t *testing.T) {
 	}
 	both, err := payload.Merge(halves...)
 	k6test.NoError(t, err)
-	// Each runner has a setup of its own.
+	// Each runner has its own setup.
 	if l.logins != 5+2 {
 		t.Errorf("%d logins, want 5 of users and 2 of setup", l.logins)
 	}
@@ -177,7 +177,7 @@ func TestTokenExpiresInTheMiddle(t *testing.T) {
 	if l.logins < 5 {
 		t.Errorf("%d logins", l.logins)
 	}
-	// Each refused call comes again, and then the sequence continues.
+	// Each rejected call is repeated, and then the sequence continues.
 	var sequence []call
 	for _, c := range l.conversations()[1] {
 		if c.status != http.StatusUnauthorized {
@@ -228,8 +228,8 @@ func TestUsersHonorThinkTime(t *testing.T) {
 	result := k6test.Run(t, cico, environment(l.URL, "USERS=8", "DURATION_SECONDS=16", "THINK_TIME_SECONDS=1"))
 	p := result.Payload(t)
 	iterations := counted(t, p, "Check-In", "ok") + counted(t, p, "Check-Out", "ok")
-	// 8 users for 16 s with a mean of 1 s (deviation about 0.3 s) and answers that
-	// are quick, unless the machine is busy.
+	// 8 users for 16 s with a mean of 1 s (deviation about 0.3 s), and responses that are fast
+	// unless the machine is busy.
 	if iterations < 60 || iterations > 150 {
 		t.Errorf("%d iterations, want about 120", iterations)
 	}

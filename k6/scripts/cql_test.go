@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// condition is a query in CQL, of the simple forms that FOLIO's pages send. It
-// tells whether a record is meant.
+// condition is a query in CQL, of the simple forms that FOLIO's pages send. It reports whether a
+// record matches.
 type condition struct {
-	// indexes are the fields that the query names.
+	// indexes are the fields in the query.
 	indexes []string
 	matches func(record map[string]any) bool
 }
 
-// cql parses a query. What FOLIO's parser would not take is an error.
+// cql parses a query. It returns an error for a query that FOLIO's parser would reject.
 func cql(query string) (condition, error) {
 	p := &cqlParser{tokens: cqlToken.FindAllString(query, -1)}
 	if rest := cqlToken.ReplaceAllString(query, ""); strings.TrimSpace(rest) != "" {
@@ -61,7 +61,7 @@ func (p *cqlParser) is(words ...string) bool {
 
 type matcher = func(map[string]any) bool
 
-// query returns clauses, and how to sort.
+// query parses clauses and the sort order.
 func (p *cqlParser) query() (matcher, error) {
 	left, err := p.clause()
 	for err == nil && p.is("and", "or", "not") {
@@ -123,7 +123,7 @@ func (p *cqlParser) clause() (matcher, error) {
 	return p.value(strings.Trim(index, `"`), relation)
 }
 
-// value returns a term, or terms in parentheses that share index and relation.
+// value parses a term, or terms in parentheses that share index and relation.
 func (p *cqlParser) value(index, relation string) (matcher, error) {
 	if p.peek() != "(" {
 		term := p.next()
@@ -160,7 +160,7 @@ func compared(index, relation, term string) matcher {
 	}
 }
 
-// valuesAt follows a path, through each element of a list.
+// valuesAt returns the values at a path, in each element of a list.
 func valuesAt(value any, path []string) []string {
 	if list, ok := value.([]any); ok {
 		var found []string

@@ -53,14 +53,17 @@ function sizes() {
 /** The settings of import number n. */
 const sized = (n) => ({ ...settings, records: settings.sizes[n - 1] });
 
-// An import is limited only by its own progress and the operator's deadline;
-// setup creates and exports what updates need.
+// An import is limited only by its own progress and the operator's deadline. setup creates and
+// exports the records that updates need.
 export const options = {
   scenarios: { imports: { executor: 'per-vu-iterations', vus: 1, iterations: settings.imports, maxDuration: '240h', gracefulStop: '0s' } },
   setupTimeout: updates ? '240h' : '60s',
 };
 
-/** Imports of a series that are also recorded individually; the payload has 256 rows. */
+/**
+ * The number of imports of a series that are also recorded individually. The payload has 256
+ * rows.
+ */
 const importsApart = 100;
 
 const counters = {
@@ -90,7 +93,10 @@ export function setup() {
   return updates ? { exports: makeUpdates(okapi, found.exportProfile) } : found;
 }
 
-/** Creates and exports the records for each update. If any of it fails, there is nothing to measure. */
+/**
+ * Creates and exports the records for each update. If a step fails, there is nothing to measure,
+ * and the test ends.
+ */
 function makeUpdates(okapi, exportProfile) {
   return Array.from({ length: settings.imports }, (_, i) => {
     const n = i + 1;
@@ -129,7 +135,7 @@ export default function (found) {
   }
 }
 
-/** One import, from the upload definition to the results of its records. */
+/** Makes one import, from the upload definition to the results of its records. */
 function importOnce(n, found) {
   let started;
   let end = { status: '' };
@@ -155,7 +161,10 @@ function importOnce(n, found) {
   }
 }
 
-/** The file to send. Files for the gateway are generated completely before the measurement. */
+/**
+ * Returns the file to send. Files for the gateway are generated completely before the
+ * measurement.
+ */
 function fileOf(n, { exports, copies }) {
   if (exports) return fetchExport(okapi, exports[n - 1], sized(n).records);
   const file = generated(sized(n), n, copies);
@@ -174,7 +183,10 @@ function measured(calls) {
   }
 }
 
-/** An import succeeds only if all its records were imported and none of its jobs stopped. */
+/**
+ * Records an import. It succeeds only if all its records were imported and none of its jobs
+ * stopped.
+ */
 function count(n, { status, job = {} }, outcome, elapsed) {
   const { imported, errors, children } = outcome;
   const failed = Math.max(sized(n).records - imported, errors);
@@ -201,7 +213,7 @@ function count(n, { status, job = {} }, outcome, elapsed) {
   if (status) console.error(`import ${n} of ${settings.imports} ended ${status}: ${imported} of ${sized(n).records} records imported, ${failed} failed${stopped(outcome)}`);
 }
 
-/** A clause about the jobs of parts of the file that stopped early. */
+/** Returns a clause about the jobs of parts of the file that stopped early. */
 function stopped({ children, stopped: by }) {
   const states = Object.keys(by).sort();
   if (states.length === 0) return '';

@@ -68,7 +68,7 @@ func TestUpdatesAreOfWhatWasCreatedAndExported(t *testing.T) {
 			if result.Code != 0 || totals(p) != [4]float64{2, 0, 3000, 0} {
 				t.Fatalf("exit code %d, counted %v\n%s", result.Code, totals(p), result.Stderr)
 			}
-			// What was created is made before anything is measured.
+			// The records to update are created before the measurement.
 			profiles := make([]string, 0, len(m.jobs))
 			for _, j := range m.jobs {
 				profiles = append(profiles, j.profile)
@@ -120,7 +120,7 @@ func TestMissingProfilesAreMade(t *testing.T) {
 	t.Parallel()
 	m := newImporter(t)
 	delete(m.profiles, "PTF - Create 2")
-	// An attempt before this one made the first mapping and no more.
+	// An earlier attempt created only the first mapping.
 	m.made = append(m.made, profile{kind: "mappingProfiles", id: "left-over", content: map[string]any{
 		"name": "PTF - Create 2 create instance", "existingRecordType": "INSTANCE",
 	}})
@@ -143,7 +143,7 @@ func TestMissingProfilesAreMade(t *testing.T) {
 	}
 }
 
-// s3Calls is what one import of a split file asks, looks at the job left out.
+// s3Calls are the calls of one import of a split file, without those that poll the job.
 var s3Calls = []string{
 	`GET /data-import/splitStatus`,
 	`POST /data-import/uploadDefinitions`,
@@ -233,7 +233,7 @@ func TestUnreachableStorageIsReported(t *testing.T) {
 	}
 }
 
-// The levels of a capacity are imports of different sizes.
+// The levels of a capacity test are imports of different sizes.
 func TestImportsOfDifferentSizes(t *testing.T) {
 	t.Parallel()
 	m := newImporter(t)
@@ -253,7 +253,7 @@ func TestImportsOfDifferentSizes(t *testing.T) {
 	}
 }
 
-// TestManyImportsInTurn is a longevity run in small.
+// TestManyImportsInTurn is a small longevity test.
 func TestManyImportsInTurn(t *testing.T) {
 	t.Parallel()
 	m := newImporter(t)
@@ -266,7 +266,7 @@ func TestManyImportsInTurn(t *testing.T) {
 	if job, _ := p.Summary("Import job", "ok"); job.Count != 12 || job.Mean != m.dates {
 		t.Errorf("Import job = %+v", job)
 	}
-	// 3 s before each upload, 0.4 s of looks, 11 pauses.
+	// 3 s before each upload, 0.4 s of polls, 11 pauses.
 	if took := time.Since(began); took < 46*time.Second {
 		t.Errorf("12 imports took %v: the pauses are missing", took)
 	}
@@ -275,8 +275,8 @@ func TestManyImportsInTurn(t *testing.T) {
 	}
 }
 
-// TestLargeFilesAreNeverWholeInMemory sends 100,000 records, 160 MB, in parts
-// and holds what k6 takes against a bound.
+// TestLargeFilesAreNeverWholeInMemory sends 100,000 records, 160 MB, in parts and limits the
+// memory of k6.
 func TestLargeFilesAreNeverWholeInMemory(t *testing.T) {
 	t.Parallel()
 	const boundMiB = 320

@@ -254,7 +254,7 @@ func TestFailedImportIsReported(t *testing.T) {
 	}
 }
 
-// onCall refuses every call whose line contains a text.
+// onCall rejects every call whose line contains a text.
 func onCall(part string, status int) func(string, int) int {
 	return func(line string, _ int) int {
 		if strings.Contains(line, part) {

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// exporter plays FOLIO's data export. What it exports are the records of the
-// last file that was imported, with "exported" put before each.
+// exporter simulates FOLIO's data export. It exports the records of the last imported file, with
+// "exported" before each.
 type exporter struct {
 	m *importer
 
 	profiles map[string]map[string]any // mapping-profiles, job-profiles
 	ids      []string                  // uploaded
 	looks    int
-	status   string // how exports end
+	status   string // final status of exports
 	lost     int    // records that exports lack
 	files    map[string]string
 }
@@ -54,7 +54,7 @@ func newExporter(m *importer) *exporter {
 
 func (e *exporter) path(job string) string { return "/bucket/exports/" + job + ".mrc" }
 
-// logEntries tells an instance for each record of a job or of its part.
+// logEntries returns an instance for each record of a job or of its part.
 func (e *exporter) logEntries(r *http.Request, _ []byte) (int, any) {
 	offset, _ := strconv.Atoi(r.URL.Query().Get("offset"))
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))

@@ -12,7 +12,7 @@ import (
 	"perflab.dev/perflab/k6/internal/k6test"
 )
 
-// folder writes files of one value per line.
+// folder writes files with one value per line.
 func folder(t *testing.T, files map[string][]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func TestScriptsUseDataFolder(t *testing.T) {
 	l.servicePoints = []string{"desk-1", "desk-2"}
 	shelf, returns := l.items[:200], l.items[200:290]
 	dir := folder(t, map[string][]string{
-		// As other systems write such files, and with a line twice.
+		// In the format of other systems, and with a duplicate line.
 		"check-out-items.csv": append([]string{"\uFEFF" + shelf[0] + "\r", "", shelf[1] + " \r", shelf[1]}, shelf[2:]...),
 		"check-in-items.csv":  returns,
 		"users.csv":           l.users[:5],
@@ -63,8 +63,8 @@ func TestScriptsUseDataFolder(t *testing.T) {
 	}
 }
 
-// TestExhaustedFolderRestarts has few items: all are lent soon, and then what is lent must
-// come back for the users to continue.
+// TestExhaustedFolderRestarts has few items. All are lent soon, and then users can continue only
+// with items that are taken back.
 func TestExhaustedFolderRestarts(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 30, 5)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// searchable are the indexes that mod-search has, of those the workflows use.
+// searchable are the indexes of mod-search that the workflows use.
 var searchable = map[string][]string{
 	"/search/instances":   {"id", "keyword", "title", "subjects", "contributors", "languages", "items.status.name"},
 	"/search/authorities": {"id", "keyword"},
@@ -38,13 +38,13 @@ func (w *whole) serveCatalogue() {
 	}
 }
 
-// edges are FOLIO's edge modules: they know callers by a key.
+// edges are FOLIO's edge modules, which identify callers by a key.
 type edges struct {
 	key string
-	// pages is how many a harvest has; tokens are those that are good, each once.
+	// pages is the number of pages of a harvest. tokens are the valid tokens, each for one use.
 	pages    int
 	tokens   map[string]int
-	forget   bool // answers every token as if it were unknown
+	forget   bool // rejects every token as unknown
 	harvests int
 }
 
@@ -55,7 +55,7 @@ func (w *whole) serveEdges() {
 	w.handleEdge("GET /patron/account/{id}", "application/json", w.account)
 }
 
-// handleEdge registers a call that takes a key, and neither tenant nor token.
+// handleEdge registers a call that requires a key, and neither tenant nor token.
 func (w *whole) handleEdge(pattern, kind string, answer func(*http.Request) (int, string)) {
 	w.mux.HandleFunc(pattern, func(writer http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
@@ -135,7 +135,7 @@ func oai(body string) string {
 	return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><OAI-PMH>` + body + "</OAI-PMH>"
 }
 
-// serveExports plays data export; each look finds a job further.
+// serveExports simulates data export. Each poll advances a job.
 func (w *whole) serveExports() {
 	w.exportProfiles.add(map[string]any{"id": w.uuidOf(), "name": "Default instances export job profile"})
 	w.strict("/data-export/job-profiles", "jobProfiles", w.rows(w.exportProfiles))
@@ -178,7 +178,7 @@ func (w *whole) serveExports() {
 	w.handle("POST /data-export/export", w.export)
 }
 
-// keep registers a POST that takes what has some fields.
+// keep registers a POST that accepts records with the required fields.
 func (w *whole) keep(pattern string, into *records, required ...string) {
 	w.handle(pattern, func(_ *http.Request, body []byte) (int, any) {
 		record, status, why := object(body)
@@ -216,7 +216,7 @@ func (w *whole) export(_ *http.Request, body []byte) (int, any) {
 	return http.StatusNoContent, nil
 }
 
-// proceed ends a job that has been looked at three times.
+// proceed ends a job that has been polled three times.
 func (w *whole) proceed(job map[string]any) {
 	looks, _ := job["looks"].(int)
 	if job["status"] != "IN_PROGRESS" {

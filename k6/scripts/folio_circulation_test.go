@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// serveLoans answers what is asked of loans, and lets them be renewed and items
-// be asked for, as far as FOLIO would.
+// serveLoans serves loans, their renewals and requests of items, with the restrictions of FOLIO.
 func (l *library) serveLoans() {
 	l.list("/circulation/loans", "loans", l.findLoans)
 	l.handle("GET /users/{id}", func(r *http.Request, _ []byte) (int, any) {
@@ -66,7 +65,7 @@ func (l *library) renew(_ *http.Request, body []byte) (int, any) {
 	return http.StatusOK, map[string]any{"id": "loan-of-" + request.ItemBarcode, "userId": id(borrower), "renewalCount": l.renewals[request.ItemBarcode]}
 }
 
-// request takes holds on items that are on loan, from others, once each.
+// request accepts holds on items that are on loan, from other patrons, once each.
 func (l *library) request(_ *http.Request, body []byte) (int, any) {
 	var request struct {
 		RequestType, RequestLevel, FulfillmentPreference, InstanceID, HoldingsRecordID, ItemID, RequesterID, PickupServicePointID, RequestDate string

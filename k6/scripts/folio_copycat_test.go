@@ -27,7 +27,7 @@ func (w *whole) serveCopycat() {
 	})
 }
 
-// readInstance finds what was shared to be so at the second look.
+// readInstance returns a shared instance, which is shown as shared from the second poll on.
 func (w *whole) readInstance(r *http.Request, _ []byte) (int, any) {
 	instance := w.instances.get(r.PathValue("id"))
 	if instance == nil {
@@ -42,7 +42,7 @@ func (w *whole) readInstance(r *http.Request, _ []byte) (int, any) {
 	return http.StatusOK, instance
 }
 
-// importOne imports a record that is given, or that an identifier stands for.
+// importOne imports a record from the request, or the record with an identifier.
 func (w *whole) importOne(_ *http.Request, body []byte) (int, any) {
 	var request struct {
 		ExternalIdentifier, InternalIdentifier, ProfileID, SelectedJobProfileID string
@@ -89,7 +89,7 @@ func (w *whole) checkImport(target, job, internal string) (int, any) {
 	return 0, nil
 }
 
-// serveConsortium plays a member of a consortium.
+// serveConsortium simulates a member of a consortium.
 func (w *whole) serveConsortium() {
 	w.consortium = map[string]any{"consortiumId": "consortium-1", "centralTenantId": "central"}
 	w.handle("GET /user-tenants", func(*http.Request, []byte) (int, any) {

@@ -90,7 +90,7 @@ func (w *whole) checkLine(line map[string]any) (int, any) {
 	return 0, nil
 }
 
-// fullyDistributed wants all of the money on the known fund.
+// fullyDistributed reports whether all money is on the known fund.
 func fullyDistributed(distributions any) bool {
 	list, _ := distributions.([]any)
 	sum := 0.0
@@ -128,8 +128,8 @@ func (w *whole) changeOrder(r *http.Request, body []byte) (int, any) {
 	return status, why
 }
 
-// open makes what an open order has: instances, holdings, and pieces where they
-// follow from the order.
+// open creates the records of an open order: instances, holdings, and pieces if they follow from
+// the order.
 func (w *whole) open(order map[string]any) {
 	for _, line := range w.lines.where("purchaseOrderId", order["id"]) {
 		for _, title := range w.titles.where("poLineId", line["id"]) {
@@ -188,8 +188,8 @@ func (w *whole) serveReceiving() {
 	})
 }
 
-// received moves a piece to where the status of its item says. Both calls answer
-// 200, with the failure inside.
+// received changes the status of a piece according to the status of its item. Both calls respond
+// with 200, and the body contains any failure.
 func (w *whole) received(lineID, pieceID, itemStatus string) (int, any) {
 	piece := w.pieces.get(pieceID)
 	code, message := "", ""

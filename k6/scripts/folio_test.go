@@ -16,16 +16,15 @@ import (
 	"testing"
 )
 
-// call is one request of a user who is logged in, or a preflight, its query
-// decoded.
+// call is one request of a logged-in user, or a preflight, with its query decoded.
 type call struct {
 	line   string // "GET /users?query=…&limit=…"
 	body   string
 	status int
 }
 
-// folio plays the calls of a FOLIO gateway strictly: what FOLIO would not
-// understand fails the test.
+// folio simulates the calls of a FOLIO gateway strictly: calls that FOLIO would not understand
+// fail the test.
 type folio struct {
 	*httptest.Server
 	t   *testing.T
@@ -33,16 +32,16 @@ type folio struct {
 	authentication
 
 	mu    sync.Mutex
-	calls map[string][]call // by the user
-	order []string          // users as they came
+	calls map[string][]call // by user
+	order []string          // users in the order of their first calls
 
-	// expireAfter makes a token worthless after so many calls; 0 is never.
+	// expireAfter is the number of calls after which a token becomes invalid. 0 means never.
 	expireAfter int
-	// refuse answers a call with a status of its own; 0 lets it through.
+	// refuse returns the status with which a call is rejected. 0 accepts the call.
 	refuse func(line string, nth int) int
-	// retryAfter is the header of that name which refusals with 503 have.
+	// retryAfter is the value of the header Retry-After in rejections with 503.
 	retryAfter string
-	// forgiving only counts what is wrong, where a test is about refusals.
+	// forgiving only counts invalid calls, for tests of rejections.
 	forgiving bool
 	wrongs    int
 }
@@ -72,13 +71,13 @@ func (f *folio) wrong(format string, args ...any) {
 	f.t.Errorf("the script: "+format, args...)
 }
 
-// handle registers a call that needs a token; answer returns a status and what
-// to encode as JSON.
+// handle registers a call that needs a token. answer returns a status and the value to encode as
+// JSON.
 func (f *folio) handle(pattern string, answer func(r *http.Request, body []byte) (int, any)) {
 	f.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the user left in the middle
+			return // the user disconnected
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -98,7 +97,7 @@ func (f *folio) handle(pattern string, answer func(r *http.Request, body []byte)
 	})
 }
 
-// list registers a GET that answers with records under a key.
+// list registers a GET that returns records under a key.
 func (f *folio) list(path, key string, records func(query url.Values) []any) {
 	f.handle("GET "+path, func(r *http.Request, _ []byte) (int, any) {
 		found := records(r.URL.Query())
@@ -106,14 +105,14 @@ func (f *folio) list(path, key string, records func(query url.Values) []any) {
 	})
 }
 
-// empty registers GETs that find nothing.
+// empty registers GETs that return no records.
 func (f *folio) empty(keys map[string]string) {
 	for path, key := range keys {
 		f.list(path, key, func(url.Values) []any { return []any{} })
 	}
 }
 
-// admit checks tenant, token and types; a status other than 0 is the answer.
+// admit checks tenant, token and types. A status other than 0 is the response.
 func (f *folio) admit(r *http.Request) (int, any) {
 	if r.Header.Get("X-Okapi-Tenant") != "diku" {
 		f.wrong("%s without tenant", line(r))
@@ -136,12 +135,12 @@ func (f *folio) admit(r *http.Request) (int, any) {
 	return f.refusal(r), map[string]any{"errors": []any{map[string]any{"message": "as the test wishes"}}}
 }
 
-// takesJSON tells the calls that do from uploads.
+// takesJSON distinguishes calls with JSON from uploads.
 func takesJSON(r *http.Request) bool {
 	return r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/upload") && !strings.Contains(r.URL.Path, "/files/")
 }
 
-// problems returns errors as FOLIO tells them.
+// problems returns errors in FOLIO's format.
 func problems(messages ...string) map[string]any {
 	errors := []any{}
 	for _, message := range messages {
@@ -150,12 +149,12 @@ func problems(messages ...string) map[string]any {
 	return map[string]any{"errors": errors, "total_records": len(errors)}
 }
 
-// refused returns one error with FOLIO's code for it.
+// refused returns one error with FOLIO's code.
 func refused(code, message string) map[string]any {
 	return map[string]any{"errors": []any{map[string]any{"code": code, "message": message}}, "total_records": 1}
 }
 
-// token returns the user's, which must come in one of two places only.
+// token returns the user's token, which must be in only one of two places.
 func (f *folio) token(r *http.Request) string {
 	header, cookies := r.Header.Get("X-Okapi-Token"), r.CookiesNamed("folioAccessToken")
 	if len(cookies) > 1 || len(cookies) == 1 && header != "" || len(r.CookiesNamed("folioRefreshToken")) > 0 {
@@ -174,8 +173,8 @@ func (f *folio) refusal(r *http.Request) int {
 	return f.refuse(line(r), f.count(line(r))+1)
 }
 
-// preflight checks what a browser asks before the page's call, and that the
-// call exists.
+// preflight checks the preflight request that a browser sends before a call, and that the call
+// exists.
 func (f *folio) preflight(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -206,7 +205,7 @@ func (f *folio) preflight(w http.ResponseWriter, r *http.Request) {
 
 var agent = regexp.MustCompile(`^perflab/run-1 (user/\d+)$`)
 
-// user returns who sends a request, which not even preflights hide.
+// user returns the user of a request. Preflights name the user, too.
 func (f *folio) user(r *http.Request) string {
 	found := agent.FindStringSubmatch(r.UserAgent())
 	if found == nil {
@@ -216,7 +215,7 @@ func (f *folio) user(r *http.Request) string {
 	return found[1]
 }
 
-// meet begins a conversation unless there is one.
+// meet starts a conversation unless there is one.
 func (f *folio) meet(r *http.Request) {
 	if user := f.user(r); !slices.Contains(f.order, user) {
 		f.order = append(f.order, user)
@@ -240,7 +239,7 @@ func (f *folio) count(wanted string) int {
 	return n
 }
 
-// conversations returns the calls of each user; the first is setup's.
+// conversations returns the calls of each user. The first is setup.
 func (f *folio) conversations() [][]call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -251,7 +250,7 @@ func (f *folio) conversations() [][]call {
 	return all
 }
 
-// answered returns how many calls were answered so, so far.
+// answered returns the number of calls with this response status so far.
 func (f *folio) answered(status int) int {
 	n := 0
 	for _, conversation := range f.conversations() {
@@ -268,7 +267,7 @@ func (f *folio) decode(r *http.Request, into any) {
 	f.decodeBytes(mustRead(r), into)
 }
 
-// decodeBytes takes no field that the API does not have.
+// decodeBytes rejects fields that the API does not have.
 func (f *folio) decodeBytes(body []byte, into any) {
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
 	decoder.DisallowUnknownFields()
@@ -282,7 +281,7 @@ func mustRead(r *http.Request) []byte {
 	return body
 }
 
-// line returns a request as documentation writes it: the query decoded, in order.
+// line returns a request as in documentation: with the query decoded, in order.
 func line(r *http.Request) string {
 	text := r.Method + " " + r.URL.Path
 	if r.URL.RawQuery == "" {

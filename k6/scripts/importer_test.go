@@ -18,27 +18,26 @@ import (
 
 const profileID = "e34d7b92-9b83-11eb-a8b3-0242ac130003"
 
-// importer is a folio that imports files. A job is through with more records
-// at each look.
+// importer is a folio that imports files. A job has processed more records at each poll.
 type importer struct {
 	*folio
 	files []string // as uploaded through the gateway, or the storage
 	jobs  []*job
 
-	// How jobs go: records per look, the record at which they stop for good (0
-	// is never), how they end and with how many records lost.
+	// The behavior of jobs: records per poll, the record at which they stall (0 means never),
+	// their final status, and the number of lost records.
 	step, stallAt int
 	status        string
 	lost          int
 	noSummary     bool
 	dates         time.Duration // completedDate - startedDate
 
-	// profiles are those of jobs, by name; made are all that were posted.
+	// profiles are the job profiles, by name. made are all profiles that were posted.
 	profiles map[string]string
 	made     []profile
 
 	storage *storage
-	// stopped are the ends of children by number, where they are not COMMITTED.
+	// stopped are the final states of children that are not COMMITTED, by number.
 	stopped map[int]string
 	exports *exporter
 }
@@ -50,7 +49,7 @@ type job struct {
 	processing, done bool
 }
 
-// childRecords is how many records of a split file make a job.
+// childRecords is the number of records per child job of a split file.
 const childRecords = 1000
 
 func newImporter(t *testing.T) *importer {
@@ -139,7 +138,7 @@ func (m *importer) process(r *http.Request, body []byte) (int, any) {
 	return http.StatusNoContent, nil
 }
 
-// executions answers the page's two questions, which jobs run and which ended.
+// executions responds to the page's two queries, for running jobs and for ended jobs.
 func (m *importer) executions(r *http.Request, _ []byte) (int, any) {
 	ended := r.URL.Query().Has("statusAny")
 	if filtered := r.URL.Query().Get("subordinationTypeNotAny") == "COMPOSITE_CHILD"; filtered != m.storage.split {
@@ -181,7 +180,7 @@ func (m *importer) execution(j *job) map[string]any {
 	return execution
 }
 
-// compose makes a job the parent of others, whose progress it tells by state.
+// compose makes a job the parent of others. The parent reports its progress by state.
 func (m *importer) compose(j *job, execution map[string]any) {
 	execution["subordinationType"] = "COMPOSITE_PARENT"
 	delete(execution, "progress")
@@ -193,8 +192,8 @@ func (m *importer) compose(j *job, execution map[string]any) {
 	}
 }
 
-// childrenOf returns a composite job's children; those that stopped are through with half
-// of their records.
+// childrenOf returns a composite job's children. Those that stopped have processed half of their
+// records.
 func (m *importer) childrenOf(j *job) []map[string]any {
 	var children []map[string]any
 	for n := 0; n*childRecords < j.total; n++ {

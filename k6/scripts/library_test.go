@@ -24,19 +24,19 @@ type library struct {
 	lentTo    map[string]string // item barcode to user barcode
 	checkedIn int
 	lendings  []lending
-	// release is the year whose pages the users have.
+	// release is the year of the users' pages.
 	release int
-	// servicePoints are those that users may work at.
+	// servicePoints are the service points that users may use.
 	servicePoints []string
-	// renewals counts those of a loan, by the item; maxRenewals is how many the
-	// loan policy allows.
+	// renewals counts the renewals of a loan, by the item. maxRenewals is the limit of the loan
+	// policy.
 	renewals    map[string]int
 	maxRenewals int
 	// holds are the patrons who wait for an item, by its barcode.
 	holds map[string][]string
 }
 
-// lending is a check-in or check-out that was done: by whom and of what.
+// lending is a successful check-in or check-out, with its user and item.
 type lending struct{ user, kind, barcode string }
 
 // counted returns how often each item was lent, or taken back, so far.
@@ -77,7 +77,7 @@ func newLibrary(t *testing.T, items, users int) *library {
 	return l
 }
 
-// id makes the id of an item or user from its barcode.
+// id returns the id of the item or user with a barcode.
 func id(barcode string) string { return "id-of-" + barcode }
 
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -166,7 +166,7 @@ func (l *library) checkOut(r *http.Request, body []byte) (int, any) {
 	return http.StatusCreated, map[string]any{"id": "loan-of-" + request.ItemBarcode, "userId": id(request.UserBarcode), "loanPolicyId": "p"}
 }
 
-// checkDate wants the time of day in UTC, on the clock of 24 hours.
+// checkDate requires the current time in UTC, in 24-hour format.
 func (l *library) checkDate(text string) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil || !strings.HasSuffix(text, "Z") || time.Since(at).Abs() > time.Minute {

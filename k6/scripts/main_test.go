@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { k6test.Main(m) }
 
-// environment returns what the operator gives every runner, then a test's own.
+// environment returns the operator's environment for every runner, and then a test's own.
 func environment(baseURL string, own ...string) []string {
 	return append([]string{
 		"BASE_URL=" + baseURL, "TENANT=diku", "OKAPI_USERNAME=diku_admin", "OKAPI_PASSWORD=secret",

@@ -11,8 +11,8 @@ import (
 	"perflab.dev/perflab/k6/internal/k6test"
 )
 
-// pacing serves many iterations at a desk whose gateway answers in no time and
-// whose user only says how long it would sleep.
+// pacing makes many iterations at a desk. Its gateway responds immediately, and its user records
+// pauses instead of sleeping.
 const pacing = `
 import { Counter } from 'k6/metrics';
 import { Desk } from 'LIB/desk.js';

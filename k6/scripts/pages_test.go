@@ -34,7 +34,7 @@ func TestUsersMakeTheCallsOfTheirRelease(t *testing.T) {
 			t.Parallel()
 			l := newLibrary(t, 200, 10)
 			l.release = tt.release
-			// A transaction is complete when the next began.
+			// A transaction is complete when the next has started.
 			enough := func() bool { return len(l.counted("in")) > 6 && len(l.counted("out")) > 6 }
 			k6test.RunUntil(t, enough, cico, environment(l.URL, append(tt.env, "USERS=2", "DURATION_SECONDS=90", "THINK_TIME_SECONDS=0.1")...))
 			kinds := map[string]int{}
@@ -52,7 +52,7 @@ func TestUsersMakeTheCallsOfTheirRelease(t *testing.T) {
 	}
 }
 
-// point is a sample as k6's own JSON output writes it.
+// point is a sample in the format of k6's own JSON output.
 type point struct {
 	Metric string
 	Type   string
@@ -62,15 +62,14 @@ type point struct {
 	}
 }
 
-// points returns those of check-in and check-out by one user.
+// points returns the samples of check-in and check-out by one user.
 func points(t *testing.T, l *library, env ...string) []point {
 	t.Helper()
 	env = append([]string{"USERS=1", "DURATION_SECONDS=3", "THINK_TIME_SECONDS=0.1"}, env...)
 	return pointsOf(t, cico, environment(l.URL, env...))
 }
 
-// pointsOf runs a script and returns k6's samples in the order in which they were
-// made.
+// pointsOf runs a script and returns k6's samples in order.
 func pointsOf(t *testing.T, script string, env []string) []point {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "points.json")
@@ -99,7 +98,7 @@ var (
 	idsInPaths = strings.NewReplacer("<", "{", ">", "}")
 )
 
-// names returns the names that a transaction's requests have in metrics.
+// names returns the names of a transaction's requests in metrics.
 func names(calls []string) map[string]bool {
 	found := map[string]bool{}
 	for _, line := range calls {
@@ -133,8 +132,8 @@ func TestRequestsSayWhatTheyBelongTo(t *testing.T) {
 	}
 }
 
-// TestATransactionTakesTheSumOfItsRequests lets tokens expire and the gateway be
-// busy meanwhile: logins and waiting must not be in the sum.
+// TestATransactionTakesTheSumOfItsRequests lets tokens expire and the gateway be busy. The sum
+// must not include logins and waits.
 func TestATransactionTakesTheSumOfItsRequests(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 50, 10)
@@ -160,13 +159,13 @@ func TestATransactionTakesTheSumOfItsRequests(t *testing.T) {
 		transactions++
 		outcomes[p.Data.Tags["outcome"]]++
 	}
-	// How many there are hangs on how busy this machine is; setup logs in once.
+	// The number depends on how busy this machine is. setup logs in once.
 	if transactions < 3 || outcomes["error"] > 0 || l.logins < 3 {
 		t.Errorf("%d transactions, %v, %d logins", transactions, outcomes, l.logins)
 	}
 }
 
-// TestTheFirstErrorEndsATransaction lets any call fail, preflights too.
+// TestTheFirstErrorEndsATransaction makes random calls fail, including preflights.
 func TestTheFirstErrorEndsATransaction(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 50, 10)
@@ -188,7 +187,7 @@ func TestTheFirstErrorEndsATransaction(t *testing.T) {
 			}
 		}
 	}
-	// The last transaction may have been cut by the end.
+	// The last transaction may be incomplete at the end of the test.
 	got := counted(t, p, "Check-In", "error") + counted(t, p, "Check-Out", "error")
 	if got < failed-1 || got > failed || len(broken) < 15 {
 		t.Errorf("%d transactions failed, the library saw %d broken off after %v calls", got, failed, broken)

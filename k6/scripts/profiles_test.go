@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// profile is one that a script posted: what it is and what it is tied to.
+// profile is a profile that a script posted, with its relations.
 type profile struct {
 	kind      string // jobProfiles, actionProfiles, …
 	id        string
@@ -27,8 +27,8 @@ var profileTypes = map[string]string{
 	"jobProfiles": "JOB_PROFILE", "matchProfiles": "MATCH_PROFILE", "actionProfiles": "ACTION_PROFILE", "mappingProfiles": "MAPPING_PROFILE",
 }
 
-// serveProfiles answers what FOLIO's page for profiles asks, and what profiles
-// need of the inventory.
+// serveProfiles serves the calls of FOLIO's page for profiles, and the inventory data that
+// profiles need.
 func (m *importer) serveProfiles() {
 	m.list("/data-import-profiles/jobProfiles", "jobProfiles", func(url.Values) []any {
 		found := []any{}
@@ -105,7 +105,7 @@ func (m *importer) makeProfile(kind string, body []byte) (int, any) {
 	return http.StatusCreated, map[string]any{"id": made.id, "profile": request.Profile}
 }
 
-// checkRelation wants both ends to be there and to be what the relation says.
+// checkRelation requires that both ends of a relation exist and have the types in it.
 func (m *importer) checkRelation(kind string, relation map[string]any) {
 	master, _ := relation["masterProfileId"].(string)
 	if master == "" && relation["masterProfileType"] == profileTypes[kind] {
@@ -125,7 +125,7 @@ func (m *importer) has(id, profileType any) bool {
 	return false
 }
 
-// steps returns what the job profile of a name does, one line each.
+// steps returns the steps of the job profile with a name, one line each.
 func (m *importer) steps(name string) []string {
 	byID := map[string]profile{}
 	for _, p := range m.made {
@@ -152,7 +152,7 @@ func (m *importer) steps(name string) []string {
 	return steps
 }
 
-// incoming returns the field of the record that a match profile looks at.
+// incoming returns the field of the record that a match profile compares.
 func incoming(p profile) string {
 	detail := p.content["matchDetails"].([]any)[0].(map[string]any)
 	var parts []string

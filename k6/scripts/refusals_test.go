@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// client makes raw calls to a stand-in, each with what its headers say.
+// client makes raw calls to the fake FOLIO, each with these headers.
 type client struct {
 	t       *testing.T
 	w       *whole
@@ -27,7 +27,7 @@ func newClient(t *testing.T) *client {
 	return &client{t, w, map[string]string{"X-Okapi-Tenant": "diku", "X-Okapi-Token": "raw", "Content-Type": "application/json", "Accept": "application/json", "User-Agent": "perflab/run-1 user/1"}}
 }
 
-// do makes a call; body is an object or a text.
+// do makes a call. body is an object or a text.
 func (c *client) do(call string, body any) (int, string) {
 	c.t.Helper()
 	method, path, _ := strings.Cut(call, " ")
@@ -60,7 +60,7 @@ func (c *client) do(call string, body any) (int, string) {
 	return response.StatusCode, string(answer)
 }
 
-// must makes a call that works and returns what it answers.
+// must makes a call that must succeed, and returns the response.
 func (c *client) must(call string, body any) map[string]any {
 	c.t.Helper()
 	status, answer := c.do(call, body)
@@ -97,8 +97,8 @@ func with(base record, changes record) record {
 	return changed
 }
 
-// TestFakeFOLIORejectsInvalidRequests: a stand-in that takes anything shows
-// nothing of a script.
+// TestFakeFOLIORejectsInvalidRequests tests the fake FOLIO, because one that accepts everything
+// cannot test a script.
 func TestFakeFOLIORejectsInvalidRequests(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)

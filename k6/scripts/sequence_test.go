@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The calls of FOLIO's pages in 2023, in order, queries decoded. <name> stands
-// for a value that is the same wherever the name occurs in one transaction.
+// The calls of FOLIO's pages in 2023, in order, with decoded queries. <name> stands for a value
+// that is the same wherever the name occurs in one transaction.
 var (
 	checkInCalls = []string{
 		`OPTIONS /configurations/entries?query=(module=CHECKOUT and configName=other_settings)`,
@@ -93,7 +93,7 @@ type pages struct{ in, out []string }
 
 var pages2023 = pages{checkInCalls, checkOutCalls}
 
-// withoutPreflights leaves the calls that a page on the gateway's own origin makes.
+// withoutPreflights returns the calls of a page with the same origin as the gateway.
 func (p pages) withoutPreflights() pages {
 	isPreflight := func(line string) bool { return strings.HasPrefix(line, "OPTIONS ") }
 	return pages{slices.DeleteFunc(slices.Clone(p.in), isPreflight), slices.DeleteFunc(slices.Clone(p.out), isPreflight)}
@@ -119,9 +119,8 @@ type done struct {
 	complete bool
 }
 
-// transactions cuts a conversation into transactions. A call out of place is an
-// error; a transaction may end early after a call that failed, or where the
-// conversation ends.
+// transactions splits a conversation into transactions. A call in the wrong place is an error. A
+// transaction may end early after a failed call, or at the end of the conversation.
 func (p pages) transactions(conversation []call) ([]done, error) {
 	var found []done
 	for at := 0; at < len(conversation); {
@@ -147,7 +146,7 @@ func (p pages) transactions(conversation []call) ([]done, error) {
 	return found, nil
 }
 
-// startsCheckIn tells by two calls, for the first may be the same on both pages.
+// startsCheckIn compares two calls, because the first may be the same on both pages.
 func (p pages) startsCheckIn(conversation []call) bool {
 	for i, c := range conversation[:min(2, len(conversation))] {
 		if c.line != p.in[i] {
@@ -162,7 +161,7 @@ func (p pages) startsCheckIn(conversation []call) bool {
 
 var placeholder = regexp.MustCompile(`<(\w+)>`)
 
-// match compares a call with its template and remembers what names stand for.
+// match compares a call with its template, and records the values of the names.
 func match(template, line string, values map[string]string) error {
 	seen := map[string]bool{}
 	var names []string

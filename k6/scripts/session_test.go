@@ -11,9 +11,8 @@ import (
 	"perflab.dev/perflab/k6/internal/k6test"
 )
 
-// unauthorized counts the calls that met a token that was no longer valid.
-// TestTokensAreRenewedBeforeTheyExpire lives through several access tokens and
-// several sessions, as a run of a day does with tokens of ten minutes.
+// TestTokensAreRenewedBeforeTheyExpire uses several access tokens and several sessions, as a run
+// of a day does with tokens of ten minutes.
 func TestTokensAreRenewedBeforeTheyExpire(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 200, 10)
@@ -26,7 +25,7 @@ func TestTokensAreRenewedBeforeTheyExpire(t *testing.T) {
 	if n := l.answered(http.StatusUnauthorized); n > 0 || p.Total("perflab_repeats") > 0 {
 		t.Errorf("%d calls had a token that was over", n)
 	}
-	// Of a session of 6 s a user uses at least 4 s; setup has a session too.
+	// Of a session of 6 s, a user uses at least 4 s. setup has a session, too.
 	if l.logins < 1+3*3 || l.logins > 1+3*5 {
 		t.Errorf("%d logins, want 3 to 5 for each of 3 users in 20 s, and setup's", l.logins)
 	}
@@ -37,7 +36,7 @@ func TestTokensAreRenewedBeforeTheyExpire(t *testing.T) {
 	noCollisions(t, l)
 }
 
-// TestARevokedTokenIsReplaced takes tokens away that should live.
+// TestARevokedTokenIsReplaced revokes tokens before their end.
 func TestARevokedTokenIsReplaced(t *testing.T) {
 	t.Parallel()
 	for _, revoked := range []string{"the access token", "the session"} {
@@ -53,7 +52,7 @@ func TestARevokedTokenIsReplaced(t *testing.T) {
 				t.Errorf("%d errors\n%s", n, result.Stderr)
 			}
 			refused := l.answered(http.StatusUnauthorized)
-			// The last refused call may have been cut by the end.
+			// The last rejected call may not be repeated before the end of the test.
 			if got := int(p.Total("perflab_repeats")); got > refused || got < refused-1 {
 				t.Errorf("%d calls were refused, %d repeated", refused, got)
 			}
@@ -68,7 +67,8 @@ func TestARevokedTokenIsReplaced(t *testing.T) {
 	}
 }
 
-// TestFailedLoginEndsTransaction: users continue as soon as they can.
+// TestFailedLoginEndsTransaction checks that users continue as soon as they can after a failed
+// login.
 func TestFailedLoginEndsTransaction(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, 50, 10)

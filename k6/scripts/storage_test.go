@@ -14,15 +14,15 @@ import (
 	"perflab.dev/perflab/k6/internal/marctest"
 )
 
-// storage plays the S3 server behind an importer that splits files. It keeps no
-// bytes unless it is told to: what is uploaded may be large.
+// storage simulates the S3 server behind an importer that splits files. By default, it keeps no
+// content, because uploads may be large.
 type storage struct {
 	*httptest.Server
 	m *importer
 
-	split bool // whether the importer splits files at all
+	split bool // whether the importer splits files
 	keep  bool // whether content is kept
-	// tags, sizes and records of the parts of the file under way.
+	// tags, sizes and records are those of the parts of the current file.
 	tags    []string
 	sizes   []int
 	records int
@@ -65,7 +65,7 @@ func (s *storage) presigned(part int) map[string]any {
 	}
 }
 
-// serve takes a part or gives an exported file.
+// serve accepts a part, or returns an exported file.
 func (s *storage) serve(w http.ResponseWriter, r *http.Request) {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Okapi") || name == "Cookie" || name == "Authorization" {

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// whole is a library with all that the workflows ask: orders, invoices, a
-// catalogue to search, edge modules, exports, single imports and a consortium.
-// It refuses what FOLIO would refuse, with FOLIO's status and words.
+// whole is a library with everything that the workflows need: orders, invoices, a catalog to
+// search, edge modules, exports, single imports and a consortium. It rejects what FOLIO would
+// reject, with FOLIO's status and messages.
 type whole struct {
 	*library
 	made int // ids
 
-	// approvalRequired is the setting by which an order is approved before it is opened.
+	// approvalRequired is the setting that an order must be approved before it is opened.
 	approvalRequired                                      bool
 	orders, lines, titles, pieces, invoices, invoiceLines *records
 	vouchers, instances, jobs, exportProfiles, exportMaps *records
@@ -30,13 +30,13 @@ type whole struct {
 	consortium                                            map[string]any
 	// uploaded are the ids of each export.
 	uploaded map[string][]string
-	// exportsEnd is how exports end.
+	// exportsEnd is the final status of exports.
 	exportsEnd string
-	// receivingFails has all pieces stay as they are.
+	// receivingFails makes receiving fail for all pieces.
 	receivingFails bool
 }
 
-// records are of one kind, in the order in which they were made.
+// records are the records of one kind, in the order of their creation.
 type records struct{ rows []map[string]any }
 
 func (r *records) add(record map[string]any) { r.rows = append(r.rows, record) }
@@ -91,13 +91,13 @@ func newWhole(t *testing.T, items, users int) *whole {
 	return w
 }
 
-// uuidOf makes the next id.
+// uuidOf returns the next id.
 func (w *whole) uuidOf() string {
 	w.made++
 	return fmt.Sprintf("%08d-0000-4000-8000-000000000000", w.made)
 }
 
-// strict registers a GET whose query must parse; it lists the records that match.
+// strict registers a GET whose query must parse. It returns the matching records.
 func (w *whole) strict(path, key string, all func() []map[string]any) {
 	w.handle("GET "+path, func(r *http.Request, _ []byte) (int, any) {
 		query := r.URL.Query()
@@ -140,7 +140,7 @@ func (w *whole) rows(of *records) func() []map[string]any {
 	return func() []map[string]any { return of.rows }
 }
 
-// object returns the JSON of a body; a body that is none is FOLIO's 400.
+// object returns the JSON of a body, or FOLIO's status 400 if the body is not JSON.
 func object(body []byte) (map[string]any, int, any) {
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {
@@ -149,7 +149,7 @@ func object(body []byte) (map[string]any, int, any) {
 	return value, 0, nil
 }
 
-// lacks tells required fields that do not exist, as FOLIO's validation does.
+// lacks returns an error for missing required fields, as FOLIO's validation does.
 func lacks(value map[string]any, fields ...string) (int, any) {
 	var missing []any
 	for _, field := range fields {
@@ -163,7 +163,7 @@ func lacks(value map[string]any, fields ...string) (int, any) {
 	return http.StatusUnprocessableEntity, map[string]any{"errors": missing, "total_records": len(missing)}
 }
 
-// replace puts a record instead of one with the same id and version.
+// replace replaces a record by one with the same id and version.
 func replace(old, changed map[string]any, id string) (int, any) {
 	if changed["id"] != id {
 		return http.StatusUnprocessableEntity, refused("idMismatch", "Mismatch between id in path and request body")
@@ -177,7 +177,7 @@ func replace(old, changed map[string]any, id string) (int, any) {
 	return http.StatusNoContent, nil
 }
 
-// serveLists answers the lists that pages show and nobody reads.
+// serveLists serves the lists that pages show but do not use.
 func (w *whole) serveLists() {
 	for _, path := range strings.Fields(`/acquisitions-units/units /acquisitions-units/memberships /tags /finance/expense-classes /finance/funds
 		/orders/configuration/prefixes /orders/configuration/suffixes /orders/configuration/reasons-for-closure /orders/order-templates

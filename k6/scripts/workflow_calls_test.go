@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The calls of the workflows, in order, queries decoded. <name> stands for a
-// value that is the same wherever the name occurs in one iteration.
+// The calls of the workflows, in order, with decoded queries. <name> stands for a value that is
+// the same wherever the name occurs in one iteration.
 const (
 	allUnits       = `GET /acquisitions-units/units?query=cql.allRecords=1 sortby name&limit=1000`
 	allTags        = `GET /tags?query=cql.allRecords=1 sortby label&limit=1000`
@@ -147,7 +147,7 @@ var orderCalls = slices.Concat(
 	orderFound, changedOrder, changedOrder,
 )
 
-// titleMade is what a user does before its first iteration.
+// titleMade are the calls of a user before its first iteration.
 var titleMade = []string{
 	poNumber, `POST /orders/composite-orders`, `POST /orders/order-lines`, order, `PUT /orders/composite-orders/<order>`,
 	`GET /orders/titles?query=poLineId==<line>&limit=1`,
@@ -199,7 +199,7 @@ var filterCalls = []string{
 	`GET /search/instances?query=languages == <language>&limit=100`,
 }
 
-// searchCalls are those of the workflows that search.
+// searchCalls are the calls of the search workflows.
 var searchCalls = map[string][]string{
 	"search-authority": {
 		`GET /search/authorities?query=keyword all <word>&limit=100`,
@@ -273,7 +273,7 @@ var importCreateCalls = []string{
 	holdingsOf, mappings,
 }
 
-// inventoryLists returns what the inventory app opens with.
+// inventoryLists returns the calls with which the inventory app starts.
 func inventoryLists() []string {
 	var calls []string
 	for _, one := range strings.Fields(`identifier-types:name:1000 contributor-types:name:400 contributor-name-types:ordering:1000 instance-formats:name:1000
@@ -300,7 +300,7 @@ var importUpdateCalls = slices.Concat(
 	},
 )
 
-// exportCalls are those of an export, which is looked at four times.
+// exportCalls are the calls of an export, which is polled four times.
 var exportCalls = []string{
 	`POST /data-export/file-definitions`,
 	`POST /data-export/file-definitions/<file>/upload`,
@@ -328,7 +328,7 @@ var requestCalls = []string{
 	`POST /circulation/requests`,
 }
 
-// heldCalls returns those of an item, from its loan to the tenth hold on it.
+// heldCalls returns the calls for an item, from its loan to the tenth hold on it.
 func heldCalls() []string {
 	calls := []string{`POST /circulation/check-out-by-barcode`}
 	for n := range 10 {
@@ -356,8 +356,8 @@ var (
 	}
 )
 
-// cycles compares a conversation with what comes once and what comes again and
-// again, the last perhaps cut by the end. It returns how often it came.
+// cycles compares a conversation with the calls that occur once and then with repeated cycles.
+// The last cycle may be incomplete. It returns the number of cycles.
 func cycles(t *testing.T, conversation []call, once, cycle []string) int {
 	t.Helper()
 	once = slices.Clone(once)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The workflows of a library's day, any set of them at once, each with users of
-// its own: the mixed load of FOLIO's performance team. README.md lists the
-// workflows and the environment variables.
+// The workflows of a library's day: any set of them at once, each with its own users. This is the
+// mixed load of FOLIO's performance team. README.md lists the workflows and the environment
+// variables.
 //
-// Each workflow is one k6 scenario. Its users make one iteration after the other
-// and think in between, as cico.js says; what an iteration changes it changes on
-// records of its own, so that no user meets what another has used up.
+// Each workflow is one k6 scenario. Its users make one iteration after the other, with pauses as
+// in cico.js. An iteration changes only its user's own records, so that no user needs a record
+// that another has used up.
 
 import exec from 'k6/execution';
 import { findAcquisitions, findSelf } from './lib/acquisitions.js';
@@ -66,7 +66,7 @@ export const options = {
   setupTimeout: '300s',
 };
 
-/** How to find what workflows need, each once for all that do. */
+/** The functions that find the data that workflows need. Each is called once for all workflows. */
 const finders = {
   library: (okapi) => {
     if (!folder) return findLibrary(okapi, { users, items: Math.max(5000, 250 * users) });
@@ -92,13 +92,16 @@ export function setup() {
   return found;
 }
 
-/** Users share records out by their numbers, which are 1 to the last in one runner only. */
+/**
+ * Users divide records by user number. The numbers are consecutive from 1 only if there is one
+ * runner.
+ */
 function requireOneRunner() {
   const segment = String(exec.test.options.executionSegment || '0:1');
   if (segment !== '0:1') exec.test.abort(`workflows.js runs in one runner and not in part ${segment} of several: set parallelism to 1`);
 }
 
-/** What each user has begun; k6 keeps it for the user's whole life. */
+/** The workflows that each user has started. k6 keeps them for the user's lifetime. */
 const begun = {};
 
 export default function (found) {
@@ -133,7 +136,7 @@ function begin({ workflow, name }, found) {
   return { think, iterate };
 }
 
-/** Names no other user, run or iteration uses. */
+/** Returns names that no other user, run or iteration uses. */
 function uniqueNames(user) {
   let made = 0;
   return (what) => `${what} ${settings.run}-${user}-${++made}`;

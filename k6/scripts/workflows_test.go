@@ -19,7 +19,7 @@ import (
 
 const workflows = "workflows.js"
 
-// transactionsOf are what each workflow records.
+// transactionsOf are the transactions that each workflow records.
 var transactionsOf = map[string][]string{
 	"invoices":           {"Create Invoices", "Invoices Approve", "Paying Invoices"},
 	"check-in-check-out": {"Check-In", "Check-Out"},
@@ -45,14 +45,14 @@ var transactionsOf = map[string][]string{
 	"renew-loan":         {"Users loan Renewal Transaction"},
 }
 
-// forWorkflows returns the environment of workflows that hurry.
+// forWorkflows returns the environment of workflows with short think times.
 func forWorkflows(w *whole, chosen string, own ...string) []string {
 	return environment(w.URL, append([]string{
 		"WORKFLOWS=" + chosen, "DURATION_SECONDS=90", "THINK_TIME_SECONDS=0.01", "POLL_SECONDS=0.1", "EDGE_API_KEY=the-key",
 	}, own...)...)
 }
 
-// told returns how often a call that begins so was made, and answered below 400.
+// told returns the number of calls with a prefix and a response status below 400.
 func (w *whole) told(prefix string) int {
 	n := 0
 	for _, conversation := range w.conversations() {
@@ -65,14 +65,14 @@ func (w *whole) told(prefix string) int {
 	return n
 }
 
-// alone runs one workflow with one user until a call was made so often.
+// alone runs one workflow with one user until a call was made this many times.
 func alone(t *testing.T, w *whole, name, call string, times int) (k6test.Result, *payload.Payload) {
 	t.Helper()
 	result := k6test.RunUntil(t, func() bool { return w.told(call) >= times }, workflows, forWorkflows(w, name+"=1"))
 	return result, result.Payload(t)
 }
 
-// wantOK wants transactions that went well so often at least, and none that failed.
+// wantOK requires a minimum number of successful transactions, and no failed ones.
 func wantOK(t *testing.T, result k6test.Result, p *payload.Payload, atLeast int, transactions ...string) {
 	t.Helper()
 	for _, name := range transactions {
@@ -82,7 +82,7 @@ func wantOK(t *testing.T, result k6test.Result, p *payload.Payload, atLeast int,
 	}
 }
 
-// leftBehind tells what is wrong with the system after a workflow.
+// leftBehind are checks of the system after a workflow. They return what is wrong.
 var leftBehind = map[string]func(w *whole) string{
 	"invoices": func(w *whole) string {
 		paid, numbers := w.invoices.where("status", "Paid"), map[any]bool{}
@@ -182,8 +182,8 @@ var leftBehind = map[string]func(w *whole) string{
 	},
 }
 
-// TestWorkflowsMakeTheirCalls runs each workflow by itself, and compares all that
-// its user does with the list of calls, and the system with what it is to be like then.
+// TestWorkflowsMakeTheirCalls runs each workflow by itself. It compares all calls of its user
+// with the list of calls, and then checks the state of the system.
 func TestWorkflowsMakeTheirCalls(t *testing.T) {
 	t.Parallel()
 	type test struct {
@@ -242,12 +242,12 @@ func TestWorkflowsMatchCheckInCheckOut(t *testing.T) {
 	wantOK(t, result, result.Payload(t), 3, "Check-In", "Check-Out")
 }
 
-// TestARefusalIsAnError has one call of each workflow refused, every time.
+// TestARefusalIsAnError makes one call of each workflow fail, every time.
 func TestARefusalIsAnError(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, call, transaction string
-		// never is what must not come after the refusal.
+		// never is a call that must not follow the rejection.
 		never string
 	}{
 		{"invoices", "POST /invoice/invoice-lines", "Create Invoices", "PUT /invoice/"},
@@ -298,7 +298,7 @@ func TestARefusalIsAnError(t *testing.T) {
 	}
 }
 
-// TestAFailureInAnAnswerIsAnError is about calls that answer 200 all the same.
+// TestAFailureInAnAnswerIsAnError tests failures that a response reports, even with status 200.
 func TestAFailureInAnAnswerIsAnError(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -327,7 +327,8 @@ func TestAFailureInAnAnswerIsAnError(t *testing.T) {
 	}
 }
 
-// TestReceivedPieceIsReset: else a user could receive nothing any more.
+// TestReceivedPieceIsReset checks that a failed reset is repeated. Otherwise, the user could not
+// receive a piece again.
 func TestReceivedPieceIsReset(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 10, 10)
@@ -344,7 +345,8 @@ func TestReceivedPieceIsReset(t *testing.T) {
 	wantOK(t, result, p, 2, "Receiving-an-Order-Line")
 }
 
-// TestTransactionSetupDoesNotCount: neither its requests nor its time.
+// TestTransactionSetupDoesNotCount checks that neither the requests nor the time of the setup
+// count.
 func TestTransactionSetupDoesNotCount(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 50, 20)
@@ -371,7 +373,7 @@ func TestTransactionSetupDoesNotCount(t *testing.T) {
 	}
 }
 
-// TestAsynchronousWaitCounts: an export lasts until its job has ended.
+// TestAsynchronousWaitCounts checks that an export lasts until its job has ended.
 func TestAsynchronousWaitCounts(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 10, 10)
@@ -389,7 +391,8 @@ func TestAsynchronousWaitCounts(t *testing.T) {
 	}
 }
 
-// TestEachWorkflowHasAThinkTimeOfItsOwn: harvesters wait for 0.4 s between pages, users with loans for 40 s.
+// TestEachWorkflowHasAThinkTimeOfItsOwn compares two workflows: harvesters wait for 0.4 s between
+// pages, and users with loans for 40 s.
 func TestEachWorkflowHasAThinkTimeOfItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 50, 20)
@@ -400,7 +403,8 @@ func TestEachWorkflowHasAThinkTimeOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestEdgeModulesGetNoLogin: a user who is logged in with cookies asks edge modules by the key alone.
+// TestEdgeModulesGetNoLogin checks that a user who is logged in with cookies sends only the key
+// to edge modules.
 func TestEdgeModulesGetNoLogin(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 50, 20)
@@ -420,7 +424,7 @@ func TestItemsThatAreUsedUpEndTheTest(t *testing.T) {
 	}
 }
 
-// TestAllWorkflowsTogether is the page's mix.
+// TestAllWorkflowsTogether runs the mix of the performance team's page.
 func TestAllWorkflowsTogether(t *testing.T) {
 	t.Parallel()
 	w := newWhole(t, 2000, 200)
@@ -452,7 +456,7 @@ func TestAllWorkflowsTogether(t *testing.T) {
 	}
 }
 
-// jobsEnded returns the exports that are through, by profile and id.
+// jobsEnded returns the completed exports, by profile and id.
 func (w *whole) jobsEnded() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -535,7 +539,7 @@ func TestInvalidWorkflowsFailEarly(t *testing.T) {
 	}
 }
 
-// TestWorkflowsAreChosen has all with one user each, except those that are named.
+// TestWorkflowsAreChosen checks that the chosen workflows run with the chosen numbers of users.
 func TestWorkflowsAreChosen(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

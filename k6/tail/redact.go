@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// Secrets is the variable with the comma-separated names of variables from Secrets.
+// Secrets is the variable with the names of the variables from Secrets, separated by commas.
 const Secrets = "PERFLAB_SECRETS"
 
-// hidden stands for a secret.
+// hidden replaces a secret.
 const hidden = "***"
 
 var (
@@ -89,7 +89,7 @@ func encodings(value string) []string {
 		all = append(all, string(quoted[1:len(quoted)-1]))
 	}
 	for range 2 {
-		// A message may quote an answer that quotes the request.
+		// A message may quote a response that quotes the request.
 		quoted := strconv.Quote(value)
 		value = quoted[1 : len(quoted)-1]
 		all = append(all, value)
@@ -97,7 +97,7 @@ func encodings(value string) []string {
 	return all
 }
 
-// percentEncoded encodes like encodeURIComponent: a space is %20, and some characters stay.
+// percentEncoded encodes like encodeURIComponent: a space is %20, and some characters are kept.
 func percentEncoded(value string) string {
 	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(value))
 }

@@ -28,7 +28,7 @@ func environment() map[string]string {
 	}
 }
 
-// logged returns what is printed after the log was written.
+// logged returns the lines that are printed after write has logged.
 func logged(t *testing.T, environment map[string]string, write func(*logrus.Logger)) []payload.LogLine {
 	t.Helper()
 	logger := logrus.New()
@@ -87,7 +87,7 @@ func TestOtherTextIsKept(t *testing.T) {
 	}
 }
 
-// A secret that straddles the place where a line is cut must not show its head.
+// A secret must not be partly visible if a line is truncated in the middle of it.
 func TestSecretsAreRedactedBeforeTruncation(t *testing.T) {
 	for before := 990; before < 1030; before++ {
 		lines := logged(t, environment(), func(logger *logrus.Logger) { logger.Error(strings.Repeat("x", before) + password) })
@@ -97,7 +97,7 @@ func TestSecretsAreRedactedBeforeTruncation(t *testing.T) {
 	}
 }
 
-// hiding is a hook that comes later and changes the message, as k6's own does.
+// hiding is a later hook that changes the message, as k6's own does.
 type hiding struct{}
 
 func (hiding) Levels() []logrus.Level { return logrus.AllLevels }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package label writes what users call their transactions and requests as parts of one
-// text, and reads them back: the name of a metric. What a user writes may hold any letter.
+// Package label encodes the names of transactions and requests as parts of one text, the name of
+// a metric, and decodes them. The names may contain any character.
 //
-// The parts of a text have slashes between them. A part with a slash of its own has a
-// backslash before it. An address, such as "GET /orders/items" or "https://host/path",
-// stands as it is where nothing but its statistic follows.
+// The parts of a text are separated by slashes. A slash within a part is escaped with a
+// backslash. An address, such as "GET /orders/items" or "https://host/path", is not escaped if
+// only its statistic follows.
 package label
 
 import (
@@ -13,23 +13,23 @@ import (
 	"strings"
 )
 
-// Separator is between the parts of a text.
+// Separator separates the parts of a text.
 const Separator = "/"
 
-// Nameless is what a transaction without a name is called.
+// Nameless is the name of a transaction without a name.
 const Nameless = "(no name)"
 
 var (
-	// address is a path or a URL, with or without the method before it.
+	// address matches a path or a URL, with or without a method before it.
 	address = regexp.MustCompile(`^([A-Z]+ )?(/|[a-z][a-z0-9+.-]*://)`)
-	// asked begins as what a client asks for: a method and what follows, a path or a URL.
+	// asked matches the start of a request: a method with a path or URL, a path or a URL.
 	asked = regexp.MustCompile(`^([A-Z]+ |/|https?://)`)
 
 	escaped = strings.NewReplacer(`\`, `\\`, Separator, `\`+Separator)
 	escape  = regexp.MustCompile(`\\(.)`)
 )
 
-// Join writes a transaction within others, the outermost first.
+// Join encodes the path of a transaction, the outermost first.
 func Join(path ...string) string {
 	if len(path) == 1 && address.MatchString(path[0]) && !strings.Contains(path[0], `\`) {
 		return path[0]
@@ -37,7 +37,7 @@ func Join(path ...string) string {
 	return escapedPath(path)
 }
 
-// Request writes a request of a transaction that Join wrote.
+// Request encodes a request of a transaction that Join encoded.
 func Request(transaction, request string) string {
 	path, _ := Cut(transaction)
 	return escapedPath(path) + Separator + request
@@ -52,7 +52,7 @@ func escapedPath(path []string) string {
 		}
 		parts[i] = escaped.Replace(part)
 		if scheme, found := strings.CutSuffix(parts[i], ":"); found {
-			// What follows would read as the rest of a URL.
+			// The following text would be read as the rest of a URL.
 			parts[i] = scheme + `\:`
 		}
 		if i > 0 && asked.MatchString(parts[i]) {
@@ -62,8 +62,8 @@ func escapedPath(path []string) string {
 	return strings.Join(parts, Separator)
 }
 
-// Cut reads what Join or Request wrote: a transaction by its path, and the request; empty
-// if it is the transaction itself. It never fails.
+// Cut decodes the output of Join or Request: the path of a transaction, and the request, which is
+// empty for the transaction itself. It never fails.
 func Cut(text string) (path []string, request string) {
 	if address.MatchString(text) {
 		return []string{text}, ""
@@ -78,7 +78,7 @@ func Cut(text string) (path []string, request string) {
 	return path, ""
 }
 
-// Split a text at its separators. The parts keep their backslashes.
+// Split splits a text at its separators. The parts keep their backslashes.
 func Split(text string) []string {
 	parts := []string{""}
 	for i := 0; i < len(text); i++ {

@@ -9,7 +9,7 @@ import (
 	"perflab.dev/perflab/payload/label"
 )
 
-// parts that tools and users have called their transactions.
+// parts are names that tools and users have given to transactions.
 var parts = []string{
 	"Check-In", "GET /orders", "GET /orders/items", "/orders", "https://host:8443/a?b=c/d", "orders/items", `C:\temp\a`, `\`, `a\/b`,
 	"a@b", "GET x", "POST", "p95", "average", "http:", "a // b", "GET http://host/", "ftp://host/a", "Ä/Ö", "duration", "import-1",
@@ -60,7 +60,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Texts that were written before there were backslashes are still read.
+// Labels from before the introduction of backslashes are still read.
 func TestEarlierLabelsAreRead(t *testing.T) {
 	for text, want := range map[string]struct {
 		path    []string

@@ -62,7 +62,7 @@ func startAzure(t *testing.T) emulated {
 	return server
 }
 
-// readAddress reads the address that the program prints when it is ready.
+// readAddress returns the address that the program prints when it is ready.
 func readAddress(t *testing.T, printed io.Reader) string {
 	t.Helper()
 	lines := bufio.NewScanner(printed)
@@ -83,7 +83,7 @@ func (a *azure) at(t *testing.T, bucket string) archive.Location {
 	return location
 }
 
-// sizes of the archive's objects, by name.
+// sizes returns the sizes of the archive's objects by name.
 func (a *azure) sizes(t *testing.T) map[string]int64 {
 	t.Helper()
 	found := map[string]int64{}

@@ -17,7 +17,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// newServer starts a server that answers with a status, and counts requests.
+// newServer starts a server that responds with a status and counts requests.
 func newServer(t *testing.T, status int, location string) (address string, count *int) {
 	t.Helper()
 	count = new(int)
@@ -30,7 +30,7 @@ func newServer(t *testing.T, status int, location string) (address string, count
 	return server.URL, count
 }
 
-// locations are archives of each kind at a server.
+// locations returns the locations of archives of each kind at a server.
 func locations(t *testing.T, server string) map[string]archive.Location {
 	t.Helper()
 	found := map[string]archive.Location{}
@@ -61,11 +61,12 @@ func put(t *testing.T, location archive.Location, client *http.Client) error {
 	return err
 }
 
-// The operator does not connect to an archive at a forbidden address.
+// TestArchivesHonorAllowedAddresses checks that the operator does not connect to an archive
+// at a forbidden address.
 func TestArchivesHonorAllowedAddresses(t *testing.T) {
 	server, count := newServer(t, http.StatusOK, "")
 	for kind, location := range locations(t, server) {
-		// The server of Google's tokens is allowed.
+		// Google's token server is allowed.
 		rules, err := egress.New(egress.Lists{Allow: []string{"127.0.0.0/8"}, Deny: []string{strings.TrimPrefix(server, "http://")}})
 		expect.NoError(t, err)
 		if err := put(t, location, rules.Client(0)); !errors.Is(err, archive.ErrInvalidLocation) || !strings.Contains(err.Error(), "its address is denied by --deny-targets") {
@@ -77,7 +78,7 @@ func TestArchivesHonorAllowedAddresses(t *testing.T) {
 	}
 }
 
-// The operator follows no redirect of a store.
+// TestArchivesFollowNoRedirect checks that the operator follows no redirect of a store.
 func TestArchivesFollowNoRedirect(t *testing.T) {
 	elsewhere, followed := newServer(t, http.StatusOK, "")
 	for _, status := range []int{301, 302, 303, 307, 308} {

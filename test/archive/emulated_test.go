@@ -13,11 +13,11 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// emulated is an emulated store. Each test has its own emulator, or its own bucket.
+// emulated is an emulated store. Each test has its own emulator or its own bucket.
 type emulated interface {
-	// at is the location of an archive in a bucket.
+	// at returns the location of an archive in a bucket.
 	at(t *testing.T, bucket string) archive.Location
-	// names of the archive's objects.
+	// names returns the names of the archive's objects.
 	names(t *testing.T) []string
 	// alter changes the first byte of all objects of a size.
 	alter(t *testing.T, size int64)
@@ -39,7 +39,7 @@ func TestEmulatedStoresAndLoads(t *testing.T) {
 		reference, err := store.Keep(t.Context(), record(1))
 		expect.NoError(t, err)
 		kept := server.names(t)
-		// Three items, the manifest and the reference.
+		// There are three items, the manifest and the reference.
 		if len(kept) != 5 {
 			t.Fatalf("stored %v", kept)
 		}
@@ -91,7 +91,7 @@ func TestEmulatedMissingObjects(t *testing.T) {
 	})
 }
 
-// Pruning deletes what no record refers to, and nothing else.
+// TestEmulatedIsPruned checks that pruning deletes only unreferenced objects.
 func TestEmulatedIsPruned(t *testing.T) {
 	withEmulated(t, func(t *testing.T, server emulated) {
 		later := open(t, server.at(t, emulatedBucket), archive.Options{Clock: func() time.Time { return time.Now().Add(48 * time.Hour) }})

@@ -21,15 +21,16 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// patience is the tests' timeout of a store that does not answer; other stores have the
-// default one, because the machine may be busy.
+// patience is the timeout of tests with a store that does not respond. Other stores have
+// the default timeout, because the machine may be busy.
 const patience = 2 * time.Second
 
-// isEndless: a fault that ends only with the timeout.
+// isEndless returns whether a fault ends only with the timeout.
 func isEndless(message string) bool { return strings.Contains(message, "does not answer") }
 
-// For each fault of the store: the record is not stored, the error has the same advice each
-// time, nothing wrong is read, and after the fault the record is stored as usual.
+// TestStoreFaults checks each fault of the store: the record is not stored, each attempt
+// has the same error, and no wrong bytes are read. After the fault, the record is stored as
+// usual.
 func TestStoreFaults(t *testing.T) {
 	wanted := expectedFiles(t, record(1))
 	flip := func(body []byte) []byte {
@@ -117,7 +118,7 @@ func hasNoSecret(t *testing.T, texts ...string) {
 	}
 }
 
-// A stored record is verified when it is read.
+// TestReadsAreVerified checks that a stored record is verified when it is read.
 func TestReadsAreVerified(t *testing.T) {
 	bucket, front := newBucket(t), newProxy(t)
 	store := open(t, at(t, front.URL, bucket), archive.Options{})
@@ -161,7 +162,8 @@ func TestReadsAreVerified(t *testing.T) {
 	loads(t, store, reference, record(1))
 }
 
-// The connection breaks at each request, before the store has handled it or after.
+// TestConnectionBreaksAtAnyRequest closes the connection at each request, before or after
+// the store has handled it.
 func TestConnectionBreaksAtAnyRequest(t *testing.T) {
 	wanted := expectedFiles(t, record(1))
 	for name, broken := range map[string]fault{"before": hangsUp, "after": hangsUpAfter} {
@@ -172,7 +174,8 @@ func TestConnectionBreaksAtAnyRequest(t *testing.T) {
 				bucket := newBucket(t)
 				store := open(t, at(t, front.URL, bucket), archive.Options{Timeout: 10 * time.Second})
 				front.newServer.Store(0)
-				// From here on, so that the library's own retries fail too.
+				// The fault also hits all later requests, so that the library's own retries
+				// fail too.
 				front.setFault(func(p *proxy, writer http.ResponseWriter, request *http.Request) {
 					if p.newServer.Load() >= n {
 						broken(p, writer, request)
@@ -224,7 +227,7 @@ func TestUnreachableStore(t *testing.T) {
 	}
 }
 
-// The errors of the real server.
+// TestWrongCredentialsAndBuckets checks the errors of the real server.
 func TestWrongCredentialsAndBuckets(t *testing.T) {
 	bucket := newBucket(t)
 	for name, test := range map[string]struct {
@@ -274,7 +277,8 @@ func TestConcurrentWriters(t *testing.T) {
 	}
 }
 
-// An existing object with other bytes is not overwritten.
+// TestExistingObjectsAreNotOverwritten checks that an existing object with other bytes is
+// not overwritten.
 func TestExistingObjectsAreNotOverwritten(t *testing.T) {
 	bucket := newBucket(t)
 	store := directly(t, bucket, archive.Options{})
@@ -299,7 +303,7 @@ func TestExistingObjectsAreNotOverwritten(t *testing.T) {
 	loads(t, store, reference, record(1))
 }
 
-// The number of requests, which users pay for.
+// TestRequestsPerRecord checks the number of requests, because users pay for requests.
 func TestRequestsPerRecord(t *testing.T) {
 	bucket, proxy := newBucket(t), newProxy(t)
 	store := open(t, at(t, proxy.URL, bucket), archive.Options{})
@@ -325,7 +329,7 @@ func TestPruneRealStore(t *testing.T) {
 	if _, err := store.Put(t.Context(), []byte("nobody's")); err != nil {
 		t.Fatal(err)
 	}
-	// More than a page.
+	// The objects do not fit into one page of a listing.
 	for n := range 1100 {
 		if _, err := store.Put(t.Context(), fmt.Appendf(nil, "unreferenced %d", n)); err != nil {
 			t.Fatal(err)
@@ -346,8 +350,8 @@ func TestPruneRealStore(t *testing.T) {
 	}
 }
 
-// An object of many megabytes is sent in one request, so that a broken connection leaves no
-// parts.
+// TestLargeObject checks that an object of many megabytes is sent in one request, so that a
+// broken connection leaves no parts.
 func TestLargeObject(t *testing.T) {
 	bucket, proxy := newBucket(t), newProxy(t)
 	store := open(t, at(t, proxy.URL, bucket), archive.Options{})

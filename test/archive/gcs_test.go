@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// google is an emulated Google Cloud Storage, and a server of tokens.
+// google is an emulated Google Cloud Storage with a token server.
 type google struct {
 	*fakestorage.Server
 	credentials archive.Credentials

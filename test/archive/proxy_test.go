@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// fault replaces forwarding a request.
+// fault handles a request instead of forwarding it.
 type fault func(p *proxy, writer http.ResponseWriter, request *http.Request)
 
 // proxy is in front of a real store, and simulates failures of the network or of the
@@ -23,7 +23,7 @@ type proxy struct {
 	*httptest.Server
 	inner *httputil.ReverseProxy
 	fault atomic.Pointer[fault]
-	// newServer counts requests.
+	// newServer is the number of requests.
 	newServer atomic.Int64
 }
 
@@ -31,7 +31,7 @@ func newProxy(t *testing.T) *proxy {
 	t.Helper()
 	p := &proxy{inner: &httputil.ReverseProxy{Rewrite: func(request *httputil.ProxyRequest) {
 		request.SetURL(&url.URL{Scheme: "http", Host: server.address})
-		// The host that the client signed.
+		// The signature covers the host that the client used.
 		request.Out.Host = request.In.Host
 	}}}
 	p.inner.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
@@ -50,7 +50,7 @@ func newProxy(t *testing.T) *proxy {
 	return p
 }
 
-// setFault sets the fault of later requests; nil: none.
+// setFault sets the fault of later requests. If it is nil, there is none.
 func (p *proxy) setFault(f fault) {
 	if f == nil {
 		p.fault.Store(nil)
@@ -59,20 +59,20 @@ func (p *proxy) setFault(f fault) {
 	p.fault.Store(&f)
 }
 
-// pass forwards a request to the server, and returns its answer.
+// pass forwards a request to the server and returns the response.
 func (p *proxy) pass(request *http.Request) (http.Header, int, []byte) {
 	recorder := httptest.NewRecorder()
 	p.inner.ServeHTTP(recorder, request)
 	return recorder.Header(), recorder.Code, recorder.Body.Bytes()
 }
 
-// hangUp closes the connection without an answer.
+// hangUp closes the connection without a response.
 func hangUp() { panic(http.ErrAbortHandler) }
 
 func isWrite(request *http.Request) bool { return request.Method == http.MethodPut }
 func isRead(request *http.Request) bool  { return request.Method == http.MethodGet }
 
-// answers fails with an error of S3.
+// answers returns a fault that responds with an S3 error.
 func answers(status int, code string) fault {
 	return func(_ *proxy, writer http.ResponseWriter, request *http.Request) {
 		_, _ = io.Copy(io.Discard, request.Body)
@@ -84,7 +84,7 @@ func answers(status int, code string) fault {
 	}
 }
 
-// only applies a fault to some requests: the others are forwarded.
+// only applies a fault to some requests. The others are forwarded.
 func only(which func(*http.Request) bool, f fault) fault {
 	return func(p *proxy, writer http.ResponseWriter, request *http.Request) {
 		if which(request) {
@@ -95,22 +95,22 @@ func only(which func(*http.Request) bool, f fault) fault {
 	}
 }
 
-// hangsUp at once.
+// hangsUp closes the connection at once.
 func hangsUp(*proxy, http.ResponseWriter, *http.Request) { hangUp() }
 
-// hangsUpAfter the store has handled the request.
+// hangsUpAfter closes the connection after the store has handled the request.
 func hangsUpAfter(p *proxy, _ http.ResponseWriter, request *http.Request) {
 	p.pass(request)
 	hangUp()
 }
 
-// isSlow does not answer until the client gives up.
+// isSlow does not respond until the client times out.
 func isSlow(_ *proxy, _ http.ResponseWriter, request *http.Request) {
 	_, _ = io.Copy(io.Discard, request.Body)
 	<-request.Context().Done()
 }
 
-// trickles starts to answer at once, and never ends.
+// trickles sends half of the response at once, and never completes it.
 func trickles(p *proxy, writer http.ResponseWriter, request *http.Request) {
 	header, status, body := p.pass(request)
 	copyHeader(writer, header)
@@ -120,7 +120,7 @@ func trickles(p *proxy, writer http.ResponseWriter, request *http.Request) {
 	<-request.Context().Done()
 }
 
-// cutsUploads breaks off a request on its way to the store.
+// cutsUploads interrupts a request to the store.
 func cutsUploads(p *proxy, _ http.ResponseWriter, request *http.Request) {
 	half := request.ContentLength / 2
 	request.Body = io.NopCloser(io.MultiReader(io.LimitReader(request.Body, half), brokenOff{}))
@@ -132,7 +132,7 @@ type brokenOff struct{}
 
 func (brokenOff) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// cutsDownloads breaks off an answer.
+// cutsDownloads interrupts a response.
 func cutsDownloads(p *proxy, writer http.ResponseWriter, request *http.Request) {
 	header, status, body := p.pass(request)
 	copyHeader(writer, header)
@@ -153,7 +153,7 @@ func changesUploads(p *proxy, writer http.ResponseWriter, request *http.Request)
 	p.inner.ServeHTTP(writer, request)
 }
 
-// gives returns other bytes than the store has.
+// gives returns a fault that responds with other bytes than those in the store.
 func gives(change func([]byte) []byte) fault {
 	return func(p *proxy, writer http.ResponseWriter, request *http.Request) {
 		header, status, body := p.pass(request)

@@ -27,8 +27,8 @@ const (
 	secret = "a-test's-secret-key"
 )
 
-// server is the S3 server of all tests: a process can have only one. Each test has its
-// own bucket.
+// server is the S3 server of all tests, because a process can have only one. Each test has
+// its own bucket.
 var server struct {
 	address string
 	root    string
@@ -62,7 +62,7 @@ func withServer(run func() int) (code int, err error) {
 	return run(), nil
 }
 
-// newBucket creates an empty bucket: a directory of the server's.
+// newBucket creates an empty bucket, which is a directory of the server.
 func newBucket(t *testing.T) string {
 	t.Helper()
 	name := strings.Trim(strings.Map(func(r rune) rune {
@@ -76,7 +76,7 @@ func newBucket(t *testing.T) string {
 	return name
 }
 
-// at is a bucket at an address, which may be the proxy's.
+// at returns the location of a bucket at an address, which may be the proxy's.
 func at(t *testing.T, address, bucket string) archive.Location {
 	t.Helper()
 	location, err := archive.ParseLocation(fmt.Sprintf("s3://%s/archive?endpoint=%s&region=%s&use_path_style=true", bucket, address, gateway.Region))
@@ -94,13 +94,13 @@ func open(t *testing.T, location archive.Location, options archive.Options) *arc
 	return store
 }
 
-// directly is the bucket without a proxy.
+// directly opens the bucket without a proxy.
 func directly(t *testing.T, bucket string, options archive.Options) *archive.Store {
 	t.Helper()
 	return open(t, at(t, "http://"+server.address, bucket), options)
 }
 
-// files of a bucket, as they are on the server's disk.
+// files returns the files of a bucket, as they are on the server's disk.
 func files(t *testing.T, bucket string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -121,7 +121,7 @@ func files(t *testing.T, bucket string) map[string]string {
 
 func names(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
 
-// record of a run, with raw results that are larger than a packet.
+// record returns the record of a run. Its raw results are larger than a packet.
 func record(n int) archive.Record {
 	name := fmt.Sprintf("heap-b%d", n)
 	return archive.Record{

@@ -20,7 +20,7 @@ import (
 
 const root = "../../config/argocd"
 
-// applications by name. Unknown fields are refused.
+// applications returns the applications by name. Unknown fields are errors.
 func applications(t *testing.T) map[string]*v1alpha1.Application {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root, "applications", "*.yaml"))
@@ -85,7 +85,8 @@ func TestApplicationsSyncInOrderAndPrune(t *testing.T) {
 	}
 }
 
-// The paths of the applications exist in this repository.
+// TestApplicationPathsExist checks that the paths of the applications exist in this
+// repository.
 func TestApplicationPathsExist(t *testing.T) {
 	seen := 0
 	for name, application := range applications(t) {
@@ -103,7 +104,8 @@ func TestApplicationPathsExist(t *testing.T) {
 	}
 }
 
-// A wave waits for applications only if their health is known.
+// TestHealthOfApplications checks the health of applications: a wave waits only for
+// applications with known health.
 func TestHealthOfApplications(t *testing.T) {
 	judge := lua.ResourceHealthOverrides(overrides(t, asShipped))
 	for told, want := range map[string]health.HealthStatusCode{
@@ -120,7 +122,8 @@ func TestHealthOfApplications(t *testing.T) {
 	}
 }
 
-// The tested library and the running programs are of one release.
+// TestOneRelease checks that the tested library and the running programs are from the same
+// release.
 func TestOneRelease(t *testing.T) {
 	required := regexp.MustCompile(`github\.com/argoproj/argo-cd/v3 (v\S+)`)
 	var found []string

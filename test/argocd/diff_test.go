@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Even where an installation compares status, ours is not compared.
+// TestStatusIsNotDiffed checks that the status of our objects is not compared, even if an
+// installation compares status.
 func TestStatusIsNotDiffed(t *testing.T) {
 	everything := func(data map[string]string) { data["resource.compareoptions"] = "ignoreResourceStatusField: none" }
 	foreign := func(data map[string]string) {

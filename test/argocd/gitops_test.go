@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// gitOpsSample reads a sample. Unknown fields are refused.
+// gitOpsSample reads a sample. Unknown fields are errors.
 func gitOpsSample(t *testing.T, file string, into any) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("../../config/gitops", file))
@@ -26,7 +26,8 @@ func gitOpsSample(t *testing.T, file string, into any) {
 	}
 }
 
-// Applications from a registry heal, prune and ignore as the one from Git does.
+// TestGitOpsApplications checks that applications from a registry heal, prune and ignore
+// differences as the application from Git does.
 func TestGitOpsApplications(t *testing.T) {
 	single, set := &v1alpha1.Application{}, &v1alpha1.ApplicationSet{}
 	gitOpsSample(t, "argocd-application.yaml", single)

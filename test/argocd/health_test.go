@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package argocd_test checks how Argo CD's own code judges PerfLab's objects with the
-// settings in config/argocd.
+// Package argocd_test checks how Argo CD's own code assesses the health of PerfLab's
+// objects with the settings in config/argocd.
 package argocd_test
 
 import (
@@ -23,8 +23,8 @@ import (
 
 const argocd = "argocd"
 
-// overrides are the settings as Argo CD reads them from its ConfigMap, after a user's
-// edits.
+// overrides returns the settings as Argo CD reads them from its ConfigMap, after edits by a
+// user.
 func overrides(t *testing.T, edit func(data map[string]string)) map[string]v1alpha1.ResourceOverride {
 	t.Helper()
 	configMap := &corev1.ConfigMap{}
@@ -55,7 +55,8 @@ func read(t *testing.T, path string, into any) {
 	}
 }
 
-// The files are what the operator writes: a test of ./controllers checks that.
+// TestHealthOfEveryPhase reads objects as the operator writes them: a test of ./controllers
+// checks the files.
 func TestHealthOfEveryPhase(t *testing.T) {
 	wanted := map[string]struct {
 		status  health.HealthStatusCode
@@ -103,7 +104,8 @@ func TestHealthOfEveryPhase(t *testing.T) {
 	}
 }
 
-// A run that the operator has not seen has no status.
+// TestHealthOfRunWithoutStatus checks a run without a status, which the operator has not
+// observed yet.
 func TestHealthOfRunWithoutStatus(t *testing.T) {
 	run := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "perflab.dev/v1alpha1", "kind": "PerfRun", "metadata": map[string]any{"name": "r", "generation": int64(1)},

@@ -14,9 +14,9 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// TestCapacitySample: each run visits four levels, whose objectives and throughput are measured,
-// and a gateway with half of the CPU does no more. That it takes half the load is shown by
-// docs/examples, which has the time for it.
+// TestCapacitySample checks that each run visits four levels, and measures their objectives
+// and throughput. A gateway with half of the CPU reaches a lower throughput. docs/examples,
+// which has more time, shows that it takes half of the load.
 func TestCapacitySample(t *testing.T) {
 	complete, done := runSample(t, "capacity.yaml", shorten, func(e *v1alpha1.PerfExperiment) {
 		capacity := e.Spec.Scenarios[0].Capacity

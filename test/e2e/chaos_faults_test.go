@@ -28,22 +28,24 @@ import (
 // fault is one kind of failure.
 type fault struct {
 	name string
-	// loading: it is injected while a load is running.
+	// loading is true if the fault is injected while a load is running.
 	loading bool
-	// invalidates: it invalidates the results of the load that it hits.
+	// invalidates is true if the fault invalidates the results of the load that it hits.
 	invalidates bool
-	// when reports whether it can hit anything; nil: always.
+	// when returns whether the fault can hit anything. If it is nil, it always can.
 	when func(context.Context, *subject) bool
-	// lasts is its duration; nil: it ends at once.
+	// lasts returns the duration of the fault. If it is nil, the fault ends at once.
 	lasts func(*chaos) time.Duration
-	// inject injects it and returns the object that it hit and a function that heals it.
+	// inject injects the fault. It returns the object that it hit and a function that heals
+	// it.
 	inject func(context.Context, *subject) (string, func(context.Context) error, error)
-	// reported matches a condition's message; nil if it does no harm.
+	// reported matches a condition's message. It is nil if the fault does no harm.
 	reported *regexp.Regexp
 }
 
-// overdue: a condition should have reported it by now. While a fault hits the
-// components that report, the time counts from its end.
+// overdue returns whether a condition should have reported the fault by now. Faults that
+// hit the components that report are not reported: for these, the time counts from the end
+// of the fault.
 func (f fault) overdue(struck, healed time.Time) bool {
 	if f.reported == nil {
 		return time.Since(healed) > recovery
@@ -93,7 +95,7 @@ func faults() []fault {
 	}
 }
 
-// selectedFaults are the faults that the variables select and this cluster allows.
+// selectedFaults returns the faults that the variables select and this cluster allows.
 func (c *chaos) selectedFaults() []fault {
 	part, clock := os.Getenv("CHAOS_ONLY"), os.Getenv("CHAOS_CLOCK") != ""
 	return slices.DeleteFunc(faults(), func(f fault) bool {
@@ -117,7 +119,8 @@ func seconds(least, most int) func(*chaos) time.Duration {
 	}
 }
 
-// outage is usually short; one in eight takes minutes.
+// outage returns the duration of an outage. It is usually short, but one in eight takes
+// minutes.
 func outage(c *chaos) time.Duration {
 	if c.rand.IntN(8) == 0 {
 		return c.randomDuration(time.Minute, 5*time.Minute)
@@ -186,8 +189,8 @@ func crashOperator(ctx context.Context, _ *subject) (string, func(context.Contex
 	return "", restoreOperator, runScript(ctx, "break.sh", "kill-container", containerID(pods[0]))
 }
 
-// restoreOperator spares the operator the kubelet's back-off, which grows to minutes
-// after several kills.
+// restoreOperator deletes an operator pod that waits to restart, because the kubelet's
+// back-off grows to minutes after several kills.
 func restoreOperator(ctx context.Context) error {
 	list := &corev1.PodList{}
 	if err := cluster.List(ctx, list, client.InNamespace(operatorNamespace), operatorPods); err != nil {
@@ -267,7 +270,7 @@ func awaitExit(ctx context.Context, led []corev1.Pod) {
 	}
 }
 
-// stopDeployment scales a Deployment to zero for a while.
+// stopDeployment scales a Deployment to zero until the fault is healed.
 func stopDeployment(namespace, name string) func(context.Context, *subject) (string, func(context.Context) error, error) {
 	scale := func(ctx context.Context, replicas int32) error {
 		deployment := &appsv1.Deployment{}
@@ -309,8 +312,8 @@ func exhaustQuota(ctx context.Context, s *subject) (string, func(context.Context
 	return "", func(ctx context.Context) error { return client.IgnoreNotFound(cluster.Delete(ctx, quota)) }, cluster.Create(ctx, quota)
 }
 
-// deleteConfigMap deletes one ConfigMap that belongs to the experiment, or to an
-// object of it.
+// deleteConfigMap deletes a ConfigMap that belongs to the experiment or to one of its
+// objects.
 func deleteConfigMap(ctx context.Context, s *subject) (string, func(context.Context) error, error) {
 	list := &corev1.ConfigMapList{}
 	if err := cluster.List(ctx, list, client.InNamespace(s.experiment.Namespace)); err != nil {
@@ -325,8 +328,8 @@ func deleteConfigMap(ctx context.Context, s *subject) (string, func(context.Cont
 	return selectedFaults.Name, noHeal, client.IgnoreNotFound(cluster.Delete(ctx, &selectedFaults))
 }
 
-// moveClock moves the machine's clock by three minutes, more than the difference to
-// a server's clock that the operator allows.
+// moveClock moves the machine's clock by three minutes. The operator allows a smaller
+// difference to a server's clock.
 func moveClock(ctx context.Context, s *subject) (string, func(context.Context) error, error) {
 	by := "180"
 	if s.instances == 2 {

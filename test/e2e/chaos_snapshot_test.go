@@ -71,13 +71,14 @@ func (m snapshot) loading() bool {
 	return run != nil && run.Status.Phase == v1alpha1.RunLoading && loadStart(run) != nil
 }
 
-// freshLoad: the load has started, does not end soon, and is not being stopped.
+// freshLoad returns whether the load has started, does not end soon, and is not being
+// stopped.
 func (m snapshot) freshLoad() bool {
 	run := m.current()
 	return m.loading() && !meta.IsStatusConditionFalse(run.Status.Conditions, v1alpha1.ConditionValid) && time.Since(loadStart(run).Time) < underLoad
 }
 
-// loadStart is when the first load started, which is the longest.
+// loadStart returns the start time of the first load, which is the longest.
 func loadStart(run *v1alpha1.PerfRun) *metav1.Time {
 	for _, load := range run.Status.Loads {
 		if load.StartTime != nil && load.FinishTime == nil {
@@ -92,7 +93,7 @@ func (m snapshot) done() bool {
 		m.experiment.Status.Phase == v1alpha1.ExperimentStalled
 }
 
-// endProblems lists the problems of a finished experiment.
+// endProblems returns the problems of a finished experiment.
 func (m snapshot) endProblems() []string {
 	if m.experiment.Status.Phase == v1alpha1.ExperimentStalled {
 		if m.experiment.Status.WaitingFor == "" {
@@ -112,7 +113,7 @@ func (m snapshot) endProblems() []string {
 	return nil
 }
 
-// progressed: something has changed since.
+// progressed returns whether something has changed since the earlier snapshot.
 func (m snapshot) progressed(before snapshot) bool { return m.String() != before.String() }
 
 func (m snapshot) String() string {
@@ -129,14 +130,14 @@ type problem struct {
 	metav1.Condition
 }
 
-// repeats: it reports no new problem. A run is invalid once, though its message may
-// grow.
+// repeats returns whether it reports a known problem. A run is invalid only once, but its
+// message may grow.
 func (c problem) repeats(known problem) bool {
 	return c.of == known.of && c.Type == known.Type && c.Status == known.Status && (c.Message == known.Message || c.Type == v1alpha1.ConditionValid)
 }
 
-// report returns a condition of the experiment, of the run that was active or of the
-// active run that names the fault and did not before.
+// report returns a condition that names the fault and did not name it before. The condition
+// belongs to the experiment, to the run that was active, or to the active run.
 func (m snapshot) report(f fault, before snapshot, after time.Duration) string {
 	if f.reported == nil {
 		return ""
@@ -150,7 +151,7 @@ func (m snapshot) report(f fault, before snapshot, after time.Duration) string {
 	return ""
 }
 
-// problems returns those of the experiment, of a run, and of the active run.
+// problems returns the problems of the experiment, of a run, and of the active run.
 func (m snapshot) problems(run string) []problem {
 	all := conditionProblems(m.experiment.Name, m.experiment.Status.Conditions)
 	for _, each := range m.runs {
@@ -161,7 +162,7 @@ func (m snapshot) problems(run string) []problem {
 	return all
 }
 
-// waitingFor is the component that the active run waits for, from its condition.
+// waitingFor returns the component that the active run waits for, from its condition.
 func (m snapshot) waitingFor() string {
 	run := m.current()
 	if run == nil {
@@ -185,8 +186,8 @@ func conditionProblems(name string, conditions []metav1.Condition) []problem {
 	return all
 }
 
-// check lists violations that are never allowed: a lost, changed or duplicate run,
-// or another plan.
+// check returns violations that are never allowed: a lost, changed or duplicate run, or
+// another plan.
 func (s *subject) check(ctx context.Context) []string {
 	now, err := s.observe(ctx)
 	if err != nil {
@@ -231,7 +232,7 @@ func (s *subject) check(ctx context.Context) []string {
 	return wrong
 }
 
-// checkFinished lists finished runs that have changed.
+// checkFinished returns the finished runs that have changed.
 func (s *subject) checkFinished(now snapshot) []string {
 	var wrong []string
 	found := map[string]string{}

@@ -91,7 +91,7 @@ type chaos struct {
 	faults int64
 	seed   int64
 	rand   *rand.Rand
-	// unbounded: volumes use the machine's disk, which the test can't fill.
+	// unbounded is true if volumes use the machine's disk, which the test cannot fill.
 	unbounded bool
 	// pending are the faults of this round. Each fault happens once per round.
 	pending []fault
@@ -101,22 +101,22 @@ type chaos struct {
 // result is an injected fault and its effect.
 type result struct {
 	fault string
-	// hit is the object that was broken.
+	// hit is the object that the fault hit.
 	hit string
-	// snapshot is the state of the experiment at that time.
+	// snapshot is the phase of the experiment at that time.
 	snapshot string
-	// invalidates: the run that it hit must be invalid.
+	// invalidates is true if the run that the fault hit must be invalid.
 	invalidates bool
-	// run that was active, and its outcome.
+	// run is the active run, and outcome is its outcome.
 	run     string
 	outcome string
-	// reported is the message that a user could read, and the delay.
+	// reported is the message for the user, with its delay.
 	reported string
 	// wrong lists violations.
 	wrong []string
 }
 
-// nextFault returns the next fault: each one once before any is repeated.
+// nextFault returns the next fault. Each fault happens once before any is repeated.
 func (c *chaos) nextFault() fault {
 	if len(c.pending) == 0 {
 		c.pending = c.selectedFaults()
@@ -127,13 +127,13 @@ func (c *chaos) nextFault() fault {
 	return next
 }
 
-// randomDuration returns a random duration.
+// randomDuration returns a random duration between least and most.
 func (c *chaos) randomDuration(least, most time.Duration) time.Duration {
 	return least + time.Duration(c.rand.Int64N(int64(most-least)+1))
 }
 
-// experiment creates an experiment, injects faults, waits until it completes and
-// deletes it. Every other one has a replica of PostgreSQL.
+// experiment creates an experiment, injects faults, waits until it completes and deletes
+// it. Every second experiment has a replica of PostgreSQL.
 func (c *chaos) experiment(n int) {
 	ctx := c.t.Context()
 	instances := int32(1 + n%2)
@@ -183,8 +183,8 @@ func formatDuration(d time.Duration) string {
 	return "for " + d.Round(time.Second).String()
 }
 
-// watch follows the experiment until the fault is healed, a condition reported it,
-// or it had no effect.
+// watch observes the experiment until the fault is healed. It then waits until a condition
+// has reported the fault, the experiment has progressed, or the time limit has passed.
 func (c *chaos) watch(ctx context.Context, s *subject, f fault, r *result, before snapshot, lasts time.Duration, heal func(context.Context) error) {
 	struck, healed := time.Now(), time.Time{}
 	for {
@@ -216,7 +216,7 @@ func (c *chaos) watch(ctx context.Context, s *subject, f fault, r *result, befor
 	}
 }
 
-// unreported lists problems that no condition reports.
+// unreported returns problems that no condition reports.
 func unreported(r *result, before, now snapshot) []string {
 	switch {
 	case r.reported != "":
@@ -250,7 +250,7 @@ func (r *result) String() string {
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
-// print writes the table, also of a test that was interrupted.
+// print writes the table of results, even if the test was interrupted.
 func (c *chaos) print() {
 	var lines []string
 	wrong := 0

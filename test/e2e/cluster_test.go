@@ -54,7 +54,7 @@ func connect() (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Warnings of admission are checked in status.
+	// Tests check admission warnings in the status.
 	kubeconfig.WarningHandler = rest.NoWarnings{}
 	return client.New(kubeconfig, client.Options{Scheme: scheme})
 }
@@ -113,7 +113,7 @@ func runs(ctx context.Context, t *testing.T, namespace string) []v1alpha1.PerfRu
 }
 
 // apply creates the objects of a YAML file and edits the experiment with the given
-// functions. Objects that an earlier experiment left may exist.
+// functions. Objects of an earlier experiment may already exist.
 func apply(t *testing.T, namespace, file string, edits ...func(*v1alpha1.PerfExperiment)) *v1alpha1.PerfExperiment {
 	t.Helper()
 	var experiment *v1alpha1.PerfExperiment
@@ -156,7 +156,7 @@ func objects(t *testing.T, file string) []*unstructured.Unstructured {
 	}
 }
 
-// labelled reports whether a node has the label.
+// labelled returns whether a node has the label.
 func labelled(ctx context.Context, t *testing.T, key, value string) bool {
 	t.Helper()
 	nodes := &corev1.NodeList{}

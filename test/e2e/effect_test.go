@@ -60,9 +60,8 @@ func primary(t *testing.T, experiment *v1alpha1.PerfExperiment, metric, arm stri
 	return experiment.Status.Comparisons[at]
 }
 
-// assertSlowed checks that the verdict is Worse and the interval contains the
-// injected effect. The gateway does not slow its own response, a small share of the
-// total.
+// assertSlowed checks that the verdict is Worse and the interval contains the injected
+// effect. The gateway does not slow its own response, which is a small share of the total.
 func assertSlowed(t *testing.T, c v1alpha1.Comparison) {
 	t.Helper()
 	const injected = 50

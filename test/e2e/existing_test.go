@@ -22,9 +22,9 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestExistingKafkaAndPostgresStayUnchanged: a Kafka and a PostgreSQL of somebody
-// else have the names that an experiment needs. They and their volumes stay as they
-// are, also when the experiment is deleted.
+// TestExistingKafkaAndPostgresStayUnchanged checks that an experiment does not change an
+// existing Kafka and PostgreSQL that have the names it needs. The objects and their volumes
+// stay unchanged, even when the experiment is deleted.
 func TestExistingKafkaAndPostgresStayUnchanged(t *testing.T) {
 	ctx := t.Context()
 	home := namespace(t)
@@ -76,7 +76,7 @@ func refresh(ctx context.Context, t *testing.T, object *unstructured.Unstructure
 	expect.NoError(t, cluster.Get(ctx, client.ObjectKeyFromObject(object), object), "reading %s %q", object.GetKind(), object.GetName())
 }
 
-// state describes the objects, their owners and specs, and the volumes.
+// state returns a description of the objects, with their owners and specs, and the volumes.
 func state(ctx context.Context, t *testing.T, home string, of []*unstructured.Unstructured) string {
 	t.Helper()
 	var reported strings.Builder

@@ -153,8 +153,8 @@ func assertPartitions(t *testing.T, done []v1alpha1.PerfRun) {
 	}
 }
 
-// assertJavaOptions checks the Deployments as the last run left them: the heap is
-// limited in one way only.
+// assertJavaOptions checks the Deployments of the last run: the heap is limited in one way
+// only.
 func assertJavaOptions(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	t.Helper()
 	all := runs(ctx, t, experiment.Namespace)
@@ -171,7 +171,7 @@ func assertJavaOptions(ctx context.Context, t *testing.T, experiment *v1alpha1.P
 	}
 }
 
-// assertRaw reads the stored histograms and finds the status' value in them.
+// assertRaw checks that the stored histograms contain the value in the status.
 func assertRaw(ctx context.Context, t *testing.T, done []v1alpha1.PerfRun) {
 	t.Helper()
 	for _, run := range done {

@@ -14,8 +14,8 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// TestFaultSample: the pod that a run lists is killed, and the only replica's loss costs more than
-// that of one of two.
+// TestFaultSample checks that the pod that a run lists is killed, and that losing the only
+// replica costs more than losing one of two.
 func TestFaultSample(t *testing.T) {
 	_, done := runSample(t, "fault.yaml", shorten, func(e *v1alpha1.PerfExperiment) {
 		scenario := &e.Spec.Scenarios[0]
@@ -38,14 +38,14 @@ func TestFaultSample(t *testing.T) {
 			t.Errorf("run %s: the fault began %s after it was due", run.Name, late)
 		}
 	}
-	// A JVM takes seconds to start again.
+	// A JVM takes several seconds to restart.
 	if lost["one"] < 1 || lost["two"] >= lost["one"] {
 		t.Errorf("lost time %v s, want some seconds with one replica and less with two", lost)
 	}
 }
 
-// TestPrimarySample: CloudNativePG promotes the replica that a run lists, and another one after
-// the primary is killed.
+// TestPrimarySample checks that CloudNativePG promotes the replica that a run lists, and
+// another one after the primary is killed.
 func TestPrimarySample(t *testing.T) {
 	_, done := runSample(t, "lost-primary.yaml", shorten, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.Arms = e.Spec.Arms[:1]
@@ -68,7 +68,7 @@ func TestPrimarySample(t *testing.T) {
 				fault.Ready.Sub(fault.Begin.Time), fault.Restarts, observed(t, run, "desk/lostTime@fault-"+name),
 				observed(t, run, "desk/excessErrors@fault-"+name), observed(t, run, "desk/recoveryTime@fault-"+name))
 		}
-		// The replica that was promoted is the primary that is killed.
+		// The promoted replica is the primary that is killed.
 		if moved, killed := run.Status.Fault("moved"), run.Status.Fault("primary-lost"); moved.Targets[0].Pod != killed.Targets[0].Pod {
 			t.Errorf("run %s: %s was promoted, and %s killed as the primary", run.Name, moved.Targets[0].Pod, killed.Targets[0].Pod)
 		}

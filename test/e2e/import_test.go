@@ -25,8 +25,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// assertImport imports an experiment's results into another namespace with the
-// command line. The report there is the same, and the operator, which restarts
+// assertImport imports an experiment's results into another namespace with the command
+// line. It checks that the report is the same, and that the operator, which restarts
 // meanwhile, builds nothing for it.
 func assertImport(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfExperiment) {
 	t.Helper()
@@ -60,9 +60,9 @@ func assertImport(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfEx
 	}
 }
 
-// awaitOperator waits until the operator has reconciled the objects of a namespace:
-// it waits for the status of an experiment that it creates last. Until the operator
-// answers, the API server refuses the experiment.
+// awaitOperator waits until the operator has reconciled the objects of a namespace: it
+// creates an experiment last and waits for its status. Until the operator responds, the API
+// server rejects the experiment.
 func awaitOperator(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	last := &v1alpha1.PerfExperiment{}
@@ -94,7 +94,7 @@ func commandLine(t *testing.T) program {
 	return program(built)
 }
 
-// run returns what the command prints. Its error contains the standard error.
+// run returns the output of the command. Its error contains the standard error.
 func (p program) run(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, string(p), arguments...)
 	var out, problems bytes.Buffer

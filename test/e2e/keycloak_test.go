@@ -22,7 +22,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestKeycloak measures a system other than FOLIO, from an image and a script alone.
+// TestKeycloak measures a system other than FOLIO, with only an image and a script.
 func TestKeycloak(t *testing.T) {
 	ctx, home := t.Context(), namespace(t)
 	experiment := apply(t, home, localSamples+"keycloak.yaml", func(e *v1alpha1.PerfExperiment) {
@@ -45,8 +45,8 @@ func TestKeycloak(t *testing.T) {
 	t.Run("report", func(t *testing.T) { assertReport(t, experiment) })
 }
 
-// assertLogins: the run is valid, with the heap and the pods that its arm declares,
-// and every pod served requests.
+// assertLogins checks that the run is valid, has the heap and the pods that its arm
+// declares, and every pod served requests.
 func assertLogins(t *testing.T, run v1alpha1.PerfRun) {
 	t.Helper()
 	const mebibyte = 1 << 20
@@ -67,8 +67,8 @@ func assertLogins(t *testing.T, run v1alpha1.PerfRun) {
 	assertAnswered(t, run)
 }
 
-// assertShared: each of several pods worked. The load is too short to compare their
-// shares: a pod's samples are of fifteen seconds, including its start.
+// assertShared checks that each of several pods worked. The load is too short to compare
+// their shares: a pod's samples cover fifteen seconds, including its start.
 func assertShared(t *testing.T, run v1alpha1.PerfRun, replicas int) {
 	t.Helper()
 	pods := run.Status.Servers.Pods
@@ -82,8 +82,8 @@ func assertShared(t *testing.T, run v1alpha1.PerfRun, replicas int) {
 	}
 }
 
-// assertAnswered: there were requests and checks, each passed, and both groups
-// are transactions.
+// assertAnswered checks that there were requests and checks, that all passed, and that both
+// groups are transactions.
 func assertAnswered(t *testing.T, run v1alpha1.PerfRun) {
 	t.Helper()
 	load := run.Status.Loads[0]
@@ -99,7 +99,8 @@ func assertAnswered(t *testing.T, run v1alpha1.PerfRun) {
 	}
 }
 
-// assertNoFOLIO checks the pods of a system under load, including the load's own.
+// assertNoFOLIO checks that no pod of a system under load, including the load's own pods,
+// has variables that refer to FOLIO.
 func assertNoFOLIO(ctx context.Context, t *testing.T, namespace string) {
 	t.Helper()
 	var pods corev1.PodList

@@ -13,9 +13,9 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestLoads: each kind of load, and the servers, have metrics.
+// TestLoads checks that each kind of load, and the servers, have metrics.
 func TestLoads(t *testing.T) {
-	// Not shortened: users must have requests before the first import.
+	// The sample is not shortened: users must have requests before the first import.
 	_, done := runSample(t, "loads.yaml")
 	byScenario := map[string]v1alpha1.PerfRun{}
 	for _, run := range done {
@@ -32,7 +32,7 @@ func TestLoads(t *testing.T) {
 	t.Run("scripts", func(t *testing.T) { assertScripts(t, byScenario["scripts"]) })
 }
 
-// assertWindows: one run has windows of users alone, during each import and after.
+// assertWindows checks the windows of a run: users alone, during each import, and after.
 func assertWindows(t *testing.T, run v1alpha1.PerfRun) {
 	transactions := func(in string) float64 {
 		return observed(t, run, "cico/Check-In/samples"+in) + observed(t, run, "cico/Check-Out/samples"+in)
@@ -55,7 +55,7 @@ func assertWindows(t *testing.T, run v1alpha1.PerfRun) {
 	}
 }
 
-// assertServers: the collector sampled every component of the system.
+// assertServers checks that the collector sampled every component of the system.
 func assertServers(t *testing.T, run v1alpha1.PerfRun) {
 	for _, component := range []string{
 		"module/gateway/cpu", "module/circulation/memory", "module/inventory-storage/cpu", "module/data-import/memory",
@@ -77,7 +77,8 @@ func assertServers(t *testing.T, run v1alpha1.PerfRun) {
 	}
 }
 
-// assertScripts: groups are transactions; k6's own summary is of the whole test.
+// assertScripts checks that groups are transactions. k6's own summary covers the whole
+// test.
 func assertScripts(t *testing.T, run v1alpha1.PerfRun) {
 	if samples := observed(t, run, "search/Search items/samples"); samples < 20 {
 		t.Errorf("%g searches, want 20 or more", samples)

@@ -18,11 +18,11 @@ import (
 
 const localSamples = "../../config/samples/local/"
 
-// shortenedRecords is how many records a shortened import has.
+// shortenedRecords is the number of records of a shortened import.
 const shortenedRecords = 300
 
-// shorten cuts an experiment down to one block of short loads. That shows that it
-// works, but is too little for a verdict.
+// shorten reduces an experiment to one block of short loads. This shows that the experiment
+// works, but is not enough for a verdict.
 func shorten(e *v1alpha1.PerfExperiment) {
 	e.Spec.Design = v1alpha1.Design{Blocks: 1, Seed: e.Spec.Design.Seed}
 	e.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 2 * time.Second}
@@ -42,15 +42,15 @@ func shorten(e *v1alpha1.PerfExperiment) {
 	}
 }
 
-// runShortened runs the scaled-down copy of a published experiment with its system,
-// shortened, and returns its runs when it is complete.
+// runShortened runs a shortened version of the local copy of a published experiment with
+// its system. It returns the experiment and its runs when it is complete.
 func runShortened(t *testing.T, file string) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
 	return runSample(t, file, shorten)
 }
 
-// runSample applies one of the local samples with its system, and returns its runs
-// when it is complete.
+// runSample applies one of the local samples with its system. It returns the experiment and
+// its runs when it is complete.
 func runSample(t *testing.T, file string, changes ...func(*v1alpha1.PerfExperiment)) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
 	ctx, home := t.Context(), namespace(t)
@@ -81,7 +81,7 @@ func createAll(t *testing.T, namespace, file string) {
 	}
 }
 
-// TestHeapSample: each arm has the heap that it declares.
+// TestHeapSample checks that each arm has the heap that it declares.
 func TestHeapSample(t *testing.T) {
 	const mebibyte = 1 << 20
 	_, done := runShortened(t, "maxram-vs-xmx.yaml")
@@ -103,11 +103,11 @@ func TestHeapSample(t *testing.T) {
 			}
 		}
 	}
-	// One block can't separate an effect from noise.
+	// One block is not enough to separate an effect from noise.
 	t.Logf("seconds per import: %v", durations)
 }
 
-// TestReadWriteSplitSample: replicas serve reads if the read-write split is on.
+// TestReadWriteSplitSample checks that replicas serve reads if the read-write split is on.
 func TestReadWriteSplitSample(t *testing.T) {
 	_, done := runShortened(t, "read-write-split.yaml")
 	for _, run := range done {
@@ -137,7 +137,7 @@ func TestReadWriteSplitSample(t *testing.T) {
 	}
 }
 
-// TestPubSubSample: topics of mod-pubsub have the arm's partitions.
+// TestPubSubSample checks that topics of mod-pubsub have the arm's partitions.
 func TestPubSubSample(t *testing.T) {
 	_, done := runShortened(t, "pubsub-partitions.yaml")
 	for _, run := range done {
@@ -153,8 +153,8 @@ func TestPubSubSample(t *testing.T) {
 	}
 }
 
-// TestPlacementSample: pods are rescheduled, and the cost of their nodes is in the
-// results.
+// TestPlacementSample checks that pods are rescheduled, and that the results have the cost
+// of their nodes.
 func TestPlacementSample(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	if !labelled(ctx, t, "node.kubernetes.io/instance-type", "local") {

@@ -21,8 +21,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestSchedule has a schedule that creates an experiment every minute. Each
-// experiment takes longer, so the next one waits until it has finished.
+// TestSchedule uses a schedule that creates an experiment every minute. Each experiment
+// takes longer, so the next one waits until it has finished.
 func TestSchedule(t *testing.T) {
 	ctx := t.Context()
 	schedule := applySchedule(t, namespace(t))

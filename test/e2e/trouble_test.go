@@ -71,8 +71,8 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestSilentOperator stops the operator of Kafka: its kinds are served, but no
-// operator reconciles them.
+// TestSilentOperator stops the operator of Kafka. The API server still serves its kinds,
+// but no operator reconciles them.
 func TestSilentOperator(t *testing.T) {
 	ctx := t.Context()
 	stop(t, kafkaOperator(ctx, t))
@@ -123,8 +123,8 @@ func stop(t *testing.T, deployment *appsv1.Deployment) {
 		})
 	}
 	scale(t.Context(), 0)
-	// This clean-up is registered before the namespace's and runs after it: the objects
-	// that the stopped operator never reconciled are deleted without it.
+	// This cleanup is registered before the namespace's and runs after it. The objects that
+	// the stopped operator never reconciled are deleted without it.
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()

@@ -13,8 +13,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// TestPatchesOfThePageWork adds everything to a copy of the project and runs the commands
-// that the page gives.
+// TestPatchesOfThePageWork applies all patches to a copy of the project and runs the commands
+// of the page.
 func TestPatchesOfThePageWork(t *testing.T) {
 	copied := copyProject(t)
 	for kind := range kinds {
@@ -50,8 +50,7 @@ func copyProject(t *testing.T) string {
 	return copied
 }
 
-// copyFile copies a file or a link. A file that was deleted but is still in the index is
-// left out.
+// copyFile copies a file or a link. It skips a file that was deleted but is still in the index.
 func copyFile(t *testing.T, file, to string) {
 	t.Helper()
 	source, target := filepath.Join(root, file), filepath.Join(to, file)

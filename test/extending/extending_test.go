@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extending_test checks docs/extending.md against the code: for each thing that
-// the page explains how to add there is a patch, which must touch exactly the files that
-// the page lists, and must work.
+// Package extending_test checks docs/extending.md against the code. For each kind of addition
+// on the page there is a patch, which must touch exactly the files that the page lists, and
+// must work.
 package extending_test
 
 import (
@@ -21,8 +21,8 @@ import (
 
 const root = "../.."
 
-// kinds of things that can be added, by the name of their patch and of their section,
-// with the number of files that one may touch.
+// kinds are the kinds of additions, by the name of their patch, with the title of their section
+// and the maximum number of files that the patch may touch.
 var kinds = map[string]struct {
 	section string
 	files   int
@@ -37,9 +37,9 @@ var kinds = map[string]struct {
 
 // section is a section of the page.
 type section struct {
-	// files that are touched, except tests.
+	// files are the files that the addition touches, except tests.
 	files []string
-	// command that shows that the addition works.
+	// command is the command that verifies the addition.
 	command string
 }
 
@@ -68,7 +68,7 @@ func sections(t *testing.T) map[string]section {
 	return found
 }
 
-// touched are the files of a patch, except tests.
+// touched returns the files that a patch touches, except tests.
 func touched(t *testing.T, patch string) []string {
 	t.Helper()
 	var files []string

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// roleRights are the rights of a role, one by one: "patch apps/deployments".
+// roleRights returns the rights of a role, one by one: "patch apps/deployments".
 func roleRights(role *rbacv1.ClusterRole) map[string]bool {
 	rights := map[string]bool{}
 	for _, rule := range role.Rules {
@@ -36,9 +36,9 @@ func role(t *testing.T, path string) *rbacv1.ClusterRole {
 	return read
 }
 
-// If the operator acts as accounts, its rights are split: it reads everything, and writes its
-// own kinds; for all other writes it needs the account's rights. Neither has a right that the
-// operator lacks otherwise.
+// If the operator acts as accounts, its rights are split. It reads everything and writes its
+// own kinds. All other writes need the account's rights. Neither role has a right that the
+// operator does not have otherwise.
 func TestOperatorRightsAreSplit(t *testing.T) {
 	operator, account := roleRights(role(t, "act-as-author/operator.yaml")), roleRights(role(t, "act-as-author/account.yaml"))
 	const impersonate = "impersonate /serviceaccounts perflab-author"

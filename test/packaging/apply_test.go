@@ -14,11 +14,11 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// lastApplied is where kubectl apply without --server-side keeps the object.
+// lastApplied is the annotation in which kubectl apply without --server-side stores the object.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// kubectl apply works without --server-side, too: the definitions fit into its annotation, with
-// a tenth to spare for fields to come.
+// kubectl apply also works without --server-side: the definitions fit into its annotation, with
+// a tenth of the space left for future fields.
 func TestDefinitionsFitClientSideApply(t *testing.T) {
 	admin := administrator(t)
 	for key, object := range build(t, "default") {

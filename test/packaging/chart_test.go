@@ -24,8 +24,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// Both ways to install have the same objects. Helm adds labels and the policy to keep the
-// kinds; kustomize adds the namespace.
+// Both installation methods create the same objects. Helm adds labels and the policy to keep
+// the kinds. kustomize adds the namespace.
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	for dir, given := range map[string]values{"default": {}, "act-as-author": {"actAsAuthor": values{"enabled": true}}} {
 		given["metrics"] = values{"serviceMonitor": values{"enabled": true}}
@@ -66,7 +66,7 @@ func sortArguments(t *testing.T, programs ...*unstructured.Unstructured) {
 	}
 }
 
-// bare is the object without the parts that only one of the two adds.
+// bare returns the object without the parts that only Helm or only kustomize adds.
 func bare(object *unstructured.Unstructured) *unstructured.Unstructured {
 	stripped := object.DeepCopy()
 	stripped.SetLabels(nil)
@@ -232,7 +232,7 @@ func (s *valueSchema) resolved(root *valueSchema) *valueSchema {
 	return s
 }
 
-// otherCharts are read by other charts, too.
+// otherCharts are the values that other charts read, too.
 var otherCharts = []string{".global", ".operators.global"}
 
 func (s *valueSchema) compare(t *testing.T, root *valueSchema, path string, given map[string]any) {
@@ -362,8 +362,8 @@ func TestSinkFlags(t *testing.T) {
 	}
 }
 
-// The installer chooses a namespace's archive, and its Secret is a file that only the operator
-// reads.
+// The installation chooses the archive of a namespace, and the archive's Secret is a file that
+// only the operator reads.
 func TestNamespaceArchives(t *testing.T) {
 	rendered := mustRender(t, home, values{"archive": values{"url": "file:///archive", "namespaces": values{
 		"team-a": values{"url": "s3://team-a/archive?region=here", "credentialsSecret": "team-a-store"}, "team-b": values{"url": "none"},
@@ -401,8 +401,8 @@ func TestEverythingCanBeLeftOut(t *testing.T) {
 // operatorValues are the values that install a third-party operator, with its chart.
 var operatorValues = map[string]string{"strimzi": "strimzi-kafka-operator", "cloudNativePG": "cloudnative-pg", "k6": "k6-operator"}
 
-// Without helm dependency update, the chart installs, and fails if an operator is enabled. Helm
-// requires the dependencies of the installed chart alone.
+// Without helm dependency update, the chart can be installed, but fails if an operator is
+// enabled. Helm requires only the dependencies of the installed chart itself.
 func TestChartInstallsWithoutDownloads(t *testing.T) {
 	loaded := loadChart(t)
 	expect.NoError(t, action.CheckDependencies(loaded, loaded.Metadata.Dependencies), "dependencies that Helm requires")
@@ -418,7 +418,7 @@ func TestChartInstallsWithoutDownloads(t *testing.T) {
 	}
 }
 
-// The charts of the dependencies validate their values with their own schemas. Some allow no
+// The charts of the dependencies validate their values with their own schemas. Some reject
 // unknown values, for example k6-operator's.
 func TestOperatorDependenciesAreOptional(t *testing.T) {
 	all := dependencies(t)
@@ -438,7 +438,7 @@ func TestOperatorDependenciesAreOptional(t *testing.T) {
 	}
 }
 
-// operatorsOf is the chart in PerfLab's chart that depends on the third-party operators.
+// operatorsOf returns the chart in PerfLab's chart that depends on the third-party operators.
 func operatorsOf(t *testing.T, of *chart.Chart) *chart.Chart {
 	t.Helper()
 	inner := of.Dependencies()
@@ -448,7 +448,7 @@ func operatorsOf(t *testing.T, of *chart.Chart) *chart.Chart {
 	return inner[0]
 }
 
-// dependencies are the third-party operators, with their versions.
+// dependencies returns the third-party operators, with their versions.
 func dependencies(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -458,7 +458,7 @@ func dependencies(t *testing.T) map[string]string {
 	return found
 }
 
-// withOperators is the chart after helm dependency update, with stubs of the downloaded
+// withOperators returns the chart after helm dependency update, with stubs of the downloaded
 // charts: each is one ConfigMap, and allows only the values that PerfLab's chart sets.
 func withOperators(t *testing.T) *chart.Chart {
 	t.Helper()
@@ -476,7 +476,7 @@ func withOperators(t *testing.T) *chart.Chart {
 	return loaded
 }
 
-// One release of each operator, for all ways to install it.
+// All installation methods use the same release of each operator.
 func TestOperatorVersionsAgree(t *testing.T) {
 	applications, err := os.ReadFile(apiserver.Root("config", "argocd", "applications", "operators.yaml"))
 	expect.NoError(t, err)
@@ -499,7 +499,7 @@ func TestOperatorVersionsAgree(t *testing.T) {
 	}
 }
 
-// An image is named by tag, by digest, or by both, as specified.
+// An image has a tag, a digest, or both, as specified.
 func TestImagesByDigest(t *testing.T) {
 	digest := "@sha256:" + strings.Repeat("0123456789abcdef", 4)
 	for image, accepted := range map[string]bool{
@@ -529,7 +529,7 @@ func TestImagesByDigest(t *testing.T) {
 	}
 }
 
-// The operator's egress can be restricted, or left open.
+// The operator's egress can be restricted or unrestricted.
 func TestEgressPolicy(t *testing.T) {
 	own := []any{map[string]any{"to": []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.0.0.0/8"}}}}}
 	for name, c := range map[string]struct {

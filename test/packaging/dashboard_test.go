@@ -76,10 +76,10 @@ func checkDashboard(t *testing.T, name string, told, used map[string]bool) {
 	}
 }
 
-// metricsIn are the metrics of an expression.
+// metricsIn returns the metrics of an expression.
 func metricsIn(t *testing.T, expression string) []string {
 	t.Helper()
-	// Grafana replaces it by an interval.
+	// Grafana replaces the variable with an interval.
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(strings.ReplaceAll(expression, "$__rate_interval", "5m"))
 	expect.NoError(t, err, "%s", expression)
 	var names []string
@@ -96,8 +96,7 @@ func metricsIn(t *testing.T, expression string) []string {
 	return names
 }
 
-// metricNames are the operator's metrics: its own, as they are after a run, and the
-// framework's.
+// metricNames returns the operator's metrics: its own, as after a run, and the framework's.
 func metricNames(t *testing.T) map[string]bool {
 	t.Helper()
 	scheme := runtime.NewScheme()

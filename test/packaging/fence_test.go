@@ -30,15 +30,15 @@ const (
 	notKubernetes  = "PerfLab's operator writes nothing into the namespaces of Kubernetes"
 )
 
-// ownedBy builds the owner reference of the operator's objects.
+// ownedBy returns the owner reference of the operator's objects.
 func ownedBy(kind string) string {
 	return fmt.Sprintf("ownerReferences: [{apiVersion: perflab.dev/v1alpha1, kind: %s, name: heap, uid: 3b8f0b1e-53a1-4b65-9d2f-0a4f3a1d7c11, controller: true}]", kind)
 }
 
 const adoptedMark = "annotations: {perflab.dev/borrowed-by: heap}"
 
-// fenced are the objects that the operator writes, by kind. Each has META where its metadata
-// is inserted.
+// fenced are the objects that the operator writes, by kind. META in each stands for its
+// metadata.
 var fenced = map[string]string{
 	"ConfigMap":      "{apiVersion: v1, kind: ConfigMap, metadata: {META}}",
 	"Pod":            `{apiVersion: v1, kind: Pod, metadata: {META}, spec: {containers: [{name: one, image: "example.org/one:1"}]}}`,
@@ -104,7 +104,7 @@ func TestOperatorIsFenced(t *testing.T) {
 	t.Run("webhooks", func(t *testing.T) { checkFencedWebhooks(t, admin, operator) })
 }
 
-// checkCleanup: work in progress ends in a namespace where no new work may start.
+// checkCleanup checks that work in progress can end in a namespace where no new work may start.
 func checkCleanup(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	experiment := withMeta(t, experimentText+"metadata: {META}\n", "finalizers: [perflab.dev/environment]", "elsewhere", "left")
@@ -120,8 +120,8 @@ func checkCleanup(t *testing.T, admin, operator client.Client) {
 	}
 }
 
-// checkFencedWebhooks: a changed address or rule of a webhook would send it other users'
-// writes.
+// checkFencedWebhooks checks that the operator can't change the address or the rules of a
+// webhook, which would send it other users' writes.
 func checkFencedWebhooks(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	const sentence = "PerfLab's operator changes only the certificate of its webhook"
@@ -159,7 +159,7 @@ webhooks:
 	expect.NoError(t, admin.Delete(t.Context(), made))
 }
 
-// checkFenced: controlled objects can be written, all others can't.
+// checkFenced checks that the operator can write only controlled objects.
 func checkFenced(t *testing.T, admin, operator client.Client, text string) {
 	t.Helper()
 	const relabel = `{"metadata":{"labels":{"team":"storage"}}}`
@@ -189,8 +189,8 @@ func checkFenced(t *testing.T, admin, operator client.Client, text string) {
 	expect.NoError(t, admin.Delete(t.Context(), others, client.GracePeriodSeconds(0)))
 }
 
-// checkStruck: the operator can delete pods of experiments' systems, regardless of their controller,
-// but not change them.
+// checkStruck checks that the operator can delete pods of experiments' systems, regardless of
+// their controller, but can't change them.
 func checkStruck(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	const controlled = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: heap, uid: x, controller: true}]"
@@ -209,7 +209,8 @@ func checkStruck(t *testing.T, admin, operator client.Client) {
 	}
 }
 
-// checkAdopted: existing workloads can be changed while they are adopted, and not deleted.
+// checkAdopted checks that the operator can change existing workloads while they are adopted,
+// and can't delete them.
 func checkAdopted(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	const mark, release, scale = `{"metadata":{"annotations":{"perflab.dev/borrowed-by":"heap"}},"spec":{"replicas":2}}`, `{"metadata":{"annotations":{"perflab.dev/borrowed-by":null}},"spec":{"replicas":1}}`, `{"spec":{"replicas":3}}`
@@ -221,7 +222,8 @@ func checkAdopted(t *testing.T, admin, operator client.Client) {
 			sentence := map[string]string{"elsewhere": notHere}[namespace]
 			expectAnswer(t, "adopts", patch(t, operator, others, mark, ""), sentence)
 			expectAnswer(t, "scales", patch(t, operator, others, scale, ""), sentence)
-			// It still releases workloads that it adopted before the namespace was closed.
+			// The operator still releases workloads that it adopted before the namespace was
+			// closed.
 			expectAnswer(t, "an administrator adopts", patch(t, admin, others, mark, ""), "")
 			expectAnswer(t, "releases", patch(t, operator, others, release, ""), "")
 			expectAnswer(t, "scales what it does not adopt", patch(t, operator, others, scale, ""), map[string]string{"elsewhere": notHere, "lab": onlyControlled}[namespace])
@@ -232,7 +234,8 @@ func checkAdopted(t *testing.T, admin, operator client.Client) {
 	}
 }
 
-// checkFencedExperiments: only schedules' experiments can be created, and no spec changed.
+// checkFencedExperiments checks that the operator can create only schedules' experiments, and
+// can't change a spec.
 func checkFencedExperiments(t *testing.T, admin, operator client.Client) {
 	t.Helper()
 	const onlySchedules = "PerfLab's operator creates and deletes only the experiments of schedules, and changes no spec"
@@ -255,7 +258,7 @@ func checkFencedExperiments(t *testing.T, admin, operator client.Client) {
 	expectAnswer(t, "deletes a run", operator.Delete(t.Context(), run), "")
 }
 
-// unfenced are writes of the operator outside the fence, with the reason.
+// unfenced are the writes of the operator outside the fence, with the reasons.
 var unfenced = map[string]string{
 	"events": "report, and change nothing", "localsubjectaccessreviews": "only query rights",
 	"perfexperiments/status": "are read back and verified", "perfruns/status": "are those of runs, which are fenced", "perfschedules/status": "have the next start",
@@ -265,7 +268,7 @@ var unfenced = map[string]string{
 	"tokenreviews": "are questions", "subjectaccessreviews": "are questions",
 }
 
-// Each right to write is fenced, or has a reason why not.
+// Each right to write is fenced, or has a reason for the exception.
 func TestEveryRightIsFenced(t *testing.T) {
 	within := map[string]bool{}
 	policy := map[string]any{}
@@ -289,7 +292,7 @@ func TestEveryRightIsFenced(t *testing.T) {
 	}
 }
 
-// operatorRules are the rules of all roles of the operator.
+// operatorRules returns the rules of all roles of the operator.
 func operatorRules(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
 	var rules []rbacv1.PolicyRule

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// samples of a file in config/gitops.
+// gitOpsSamples returns the samples of a file in config/gitops.
 func gitOpsSamples(t *testing.T, file string) [][]byte {
 	t.Helper()
 	content, err := os.ReadFile(apiserver.Root("config", "gitops", file))
@@ -32,7 +32,8 @@ func gitOpsSamples(t *testing.T, file string) [][]byte {
 // chartVersion is the version of the chart that the samples install.
 const chartVersion = "0.1.0"
 
-// Flux gets the chart that the release pushes, and its values are values of the chart.
+// Flux pulls the chart that the release pushes, and the sample's values are values of the
+// chart.
 func TestFluxSample(t *testing.T) {
 	documents := gitOpsSamples(t, "flux.yaml")
 	source, release := &sourcev1.OCIRepository{}, &helmv2.HelmRelease{}
@@ -55,7 +56,7 @@ func TestFluxSample(t *testing.T) {
 	checkIgnored(t, rendered, ignored)
 }
 
-// checkIgnored checks that exactly the fields that the operator writes are no drift.
+// checkIgnored checks that drift detection ignores exactly the fields that the operator writes.
 func checkIgnored(t *testing.T, rendered objects, ignored map[string][]string) {
 	t.Helper()
 	webhooks := typed[admissionregistrationv1.ValidatingWebhookConfiguration](t, rendered, "ValidatingWebhookConfiguration", "", "perflab").Webhooks

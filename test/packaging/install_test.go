@@ -35,7 +35,8 @@ func administrator(t *testing.T) client.Client {
 	return apiserver.Client(t, server.Config(t), apiextensionsv1.AddToScheme)
 }
 
-// helm uses the test's API server and stores releases in a namespace.
+// helm returns a configuration that uses the test's API server and stores releases in a
+// namespace.
 func helm(t *testing.T, namespace string) *action.Configuration {
 	t.Helper()
 	config := server.Config(t)
@@ -64,7 +65,7 @@ func uninstall(t *testing.T, namespace string) {
 	}
 }
 
-// older is the chart before a column and a description were added to the kind.
+// older returns the chart with other names for two columns of the kind.
 func older(t *testing.T) *chart.Chart {
 	t.Helper()
 	loaded := loadChart(t)
@@ -118,8 +119,8 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	}
 }
 
-// checkRelease: Helm stores a release with its chart in one Secret, which can have
-// 1 MiB.
+// checkRelease checks the size of the release: Helm stores it with its chart in one Secret,
+// which can have at most 1 MiB.
 func checkRelease(t *testing.T, admin client.Client) {
 	t.Helper()
 	secret := &corev1.Secret{}
@@ -187,7 +188,7 @@ func TestKustomizationsInstall(t *testing.T) {
 	if err := admin.Get(t.Context(), client.ObjectKey{Namespace: home, Name: "perflab-operator"}, deployment); err != nil {
 		t.Error(err)
 	}
-	// Leave space for the release of the other test.
+	// Delete the objects, because the other test installs a release.
 	for _, object := range build(t, "default") {
 		if object.GetKind() == "Namespace" || object.GetKind() == "CustomResourceDefinition" {
 			continue
@@ -198,7 +199,7 @@ func TestKustomizationsInstall(t *testing.T) {
 	}
 }
 
-// eventually waits until the API server has noticed the rights.
+// eventually waits until the API server applies the rights.
 func eventually(t *testing.T, admin client.Client, review *authorizationv1.SubjectAccessReview, want bool) {
 	t.Helper()
 	await.Until(t.Context(), t, 10*time.Second, fmt.Sprintf("the answer to be %t", want), func() (bool, string) {
@@ -229,7 +230,7 @@ func rank(object *unstructured.Unstructured) string {
 	}
 }
 
-// tryInstall is helm install, and returns its error.
+// tryInstall runs helm install, and returns its error.
 func tryInstall(t *testing.T, namespace string, given values) error {
 	t.Helper()
 	installing := action.NewInstall(helm(t, namespace))

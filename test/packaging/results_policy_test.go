@@ -37,7 +37,7 @@ func operatorUser(namespace string) string {
 	return "system:serviceaccount:" + namespace + ":perflab-operator"
 }
 
-// as is a client of a user.
+// as returns a client of a user.
 func as(t *testing.T, user string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(server.Config(t))
@@ -48,7 +48,7 @@ func as(t *testing.T, user string) client.Client {
 	return apiserver.Client(t, config)
 }
 
-// allow gives a user rights in a namespace.
+// allow grants a user rights in a namespace.
 func allow(t *testing.T, admin client.Client, user, namespace string, rules ...rbacv1.PolicyRule) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: user}
@@ -95,7 +95,7 @@ spec:
   scenario: {name: search, loads: [{name: search, script: {configMap: {name: script, key: search.js}}}]}
 `
 
-// object is a new one, imported or not.
+// object returns a new object, imported or not.
 func object(t *testing.T, text, namespace, name string, imported bool) *unstructured.Unstructured {
 	t.Helper()
 	made := &unstructured.Unstructured{}
@@ -149,7 +149,7 @@ func TestResultsCannotBeForged(t *testing.T) {
 		rbacv1.PolicyRule{APIGroups: []string{"perflab.dev"}, Resources: []string{"perfruns"}, Verbs: []string{"list", "create"}},
 		rbacv1.PolicyRule{APIGroups: []string{"perflab.dev"}, Resources: []string{"perfexperiments/status", "perfruns/status"}, Verbs: []string{"update"}},
 	)
-	// More rights than it has, so that only the policy refuses the write.
+	// The operator has more rights than its role, so that only the policy rejects the write.
 	allow(t, admin, operatorUser(home), "lab", everything)
 	bound(t, admin, "lab")
 	operator, person, importer := as(t, operatorUser(home)), as(t, "ada"), as(t, "importer")
@@ -176,7 +176,8 @@ func TestResultsCannotBeForged(t *testing.T) {
 	}
 }
 
-// checkClaim: an operator claims an experiment, and others can only pass it on.
+// checkClaim checks that an operator claims an experiment, and that others can only remove the
+// claim.
 func checkClaim(t *testing.T, experiment *unstructured.Unstructured, operator client.Client, others map[string]client.Client) {
 	t.Helper()
 	const (
@@ -195,8 +196,8 @@ func checkClaim(t *testing.T, experiment *unstructured.Unstructured, operator cl
 	}
 }
 
-// checkDeletion: a user who deletes a finished run must give a reason; the garbage collector
-// need not.
+// checkDeletion checks that a user who deletes a finished run must give a reason, and that the
+// garbage collector need not.
 func checkDeletion(t *testing.T, operator client.Client, others map[string]client.Client) {
 	t.Helper()
 	const why = "kubectl annotate perfrun heap-2 -n lab perflab.dev/deletion-reason='WHY'"
@@ -218,7 +219,7 @@ func checkDeletion(t *testing.T, operator client.Client, others map[string]clien
 			expectAnswer(t, name+" removes the reason", patch(t, other, ended, `{"metadata":{"annotations":{"perflab.dev/deletion-reason":null}}}`, ""), "")
 		}
 	}
-	// The garbage collector deletes objects without an owner, and needs no reason.
+	// The garbage collector deletes objects without an owner, without a reason.
 	const orphaned = `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"gone","uid":"1"}]}}`
 	for name, other := range others {
 		expectAnswer(t, name+" gives it to another owner", patch(t, other, ended, orphaned, ""), "a run belongs to its experiment: leave its ownerReferences as they are")
@@ -229,7 +230,7 @@ func checkDeletion(t *testing.T, operator client.Client, others map[string]clien
 	}
 }
 
-// checkForged: only the operator writes results; others can write the rest.
+// checkForged checks that only the operator writes results, and that others can write the rest.
 func checkForged(t *testing.T, of *unstructured.Unstructured, operator client.Client, others map[string]client.Client) {
 	t.Helper()
 	expectAnswer(t, "the operator writes the status of "+of.GetKind(), patch(t, operator, of, `{"status":{"phase":"Pending"}}`, "status"), "")
@@ -248,7 +249,7 @@ func checkForged(t *testing.T, of *unstructured.Unstructured, operator client.Cl
 	expectAnswer(t, "the garbage collector and "+of.GetKind(), patch(t, as(t, collector), of, `{"metadata":{"finalizers":null}}`, ""), "")
 }
 
-// checkRecord: an importer writes a record as a whole, and it stays one.
+// checkRecord checks that an importer writes a record as a whole, and that it stays a record.
 func checkRecord(t *testing.T, record *unstructured.Unstructured, importer, admin client.Client) {
 	t.Helper()
 	expectAnswer(t, "importing "+record.GetKind(), importer.Create(t.Context(), record), "")
@@ -261,7 +262,7 @@ func checkRecord(t *testing.T, record *unstructured.Unstructured, importer, admi
 	expectAnswer(t, "another origin", patch(t, admin, record, `{"metadata":{"annotations":{"perflab.dev/imported":"x"}}}`, ""), recordsStay)
 }
 
-// Operators that share a cluster have a policy each, which applies only to that operator's
+// Operators that share a cluster have one policy each, which applies only to that operator's
 // namespace.
 func TestPolicyPerOperatorNamespace(t *testing.T) {
 	admin := administrator(t)

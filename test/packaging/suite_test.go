@@ -28,12 +28,12 @@ import (
 // home is the namespace that config/default installs into.
 const home = "perflab-system"
 
-// server has none of our kinds: each test installs them.
+// server has none of PerfLab's kinds: each test installs them.
 var server = &apiserver.Server{}
 
 func TestMain(m *testing.M) { apiserver.Main(m) }
 
-// objects by kind, namespace and name.
+// objects are objects by kind, namespace and name.
 type objects map[string]*unstructured.Unstructured
 
 func loadChart(t *testing.T) *chart.Chart {
@@ -45,7 +45,7 @@ func loadChart(t *testing.T) *chart.Chart {
 
 type values = map[string]any
 
-// render is helm template.
+// render runs helm template.
 func render(t *testing.T, namespace string, given values) (objects, error) {
 	t.Helper()
 	return renderChart(t, loadChart(t), namespace, given)
@@ -77,7 +77,7 @@ func mustRender(t *testing.T, namespace string, given values) objects {
 	return rendered
 }
 
-// build is kustomize build.
+// build runs kustomize build.
 func build(t *testing.T, dir string) objects {
 	t.Helper()
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), apiserver.Root("config", dir))

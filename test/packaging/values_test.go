@@ -28,7 +28,7 @@ func operatorPod(t *testing.T, from objects) corev1.PodSpec {
 	return typed[appsv1.Deployment](t, from, "Deployment", home, "perflab-operator").Spec.Template.Spec
 }
 
-// imagesOf are the images that a release uses, by the name of the value.
+// imagesOf returns the images that a release uses, by the name of the value.
 func imagesOf(pod corev1.PodSpec) map[string]string {
 	found := map[string]string{"operator": pod.Containers[0].Image}
 	for _, variable := range pod.Containers[0].Env {
@@ -39,7 +39,7 @@ func imagesOf(pod corev1.PodSpec) map[string]string {
 	return found
 }
 
-// The version of the chart is the default tag, and another tag leaves the digest of the release.
+// The version of the chart is the default tag. Another tag removes the digest of the release.
 func TestImageValues(t *testing.T) {
 	released := loadChart(t)
 	released.Metadata.AppVersion = "v1.2.3"
@@ -90,7 +90,7 @@ func TestEachImageHasItsValues(t *testing.T) {
 	}
 }
 
-// The pull Secrets are for the operator's pods, and for those that it creates.
+// The pull Secrets apply to the operator's pods, and to the pods that the operator creates.
 func TestPullSecretsReachAllPods(t *testing.T) {
 	made, err := renderRelease(t, loadChart(t), home, values{
 		"imagePullSecrets": []any{values{"name": "registry"}, values{"name": "mirror"}},
@@ -137,7 +137,7 @@ func TestPodValues(t *testing.T) {
 	}
 }
 
-// Earlier names of values work, and the notes name the new ones.
+// Deprecated names of values work, and the notes list the new names.
 func TestDeprecatedValues(t *testing.T) {
 	made, err := renderRelease(t, loadChart(t), home, values{"replicas": 0, "imagePullPolicy": "Always", "history": values{"runs": "8760h"}, "images": values{"k6": "example.org/k6:1"}})
 	expect.NoError(t, err)
@@ -158,7 +158,7 @@ func TestDeprecatedValues(t *testing.T) {
 	}
 }
 
-// helm upgrade --reuse-values gives a chart the values of the previous release alone.
+// helm upgrade --reuse-values passes only the values of the previous release to the chart.
 func TestReuseValues(t *testing.T) {
 	text, err := os.ReadFile("testdata/previous-values.yaml")
 	expect.NoError(t, err)
@@ -171,14 +171,14 @@ func TestReuseValues(t *testing.T) {
 	rendered, err := renderChart(t, reused(), home, nil)
 	expect.NoError(t, err)
 	checkSame(t, build(t, "default"), rendered)
-	// Strimzi would get other values than before.
+	// Strimzi would get different values than before.
 	want := "strimzi-kafka-operator is now operators.strimzi-kafka-operator"
 	if _, err := renderChart(t, reused(), home, values{"operators": values{"strimzi": true}}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("with an operator: %v, want %q", err, want)
 	}
 }
 
-// Objects that refer to each other by name or by label still do so under other names.
+// Objects that refer to each other by name or by label also do so with other names.
 func TestNameOverrides(t *testing.T) {
 	for name, c := range map[string]struct {
 		given         values
@@ -263,7 +263,7 @@ func checkBinding(t *testing.T, rendered objects, binding *rbacv1.RoleBinding) {
 	}
 }
 
-// testPod is the pod of helm test.
+// testPod returns the pod of helm test.
 func testPod(t *testing.T, of *release.Release) *corev1.Pod {
 	t.Helper()
 	return typed[corev1.Pod](t, hooks(t, of), "Pod", home, "perflab-test")
@@ -279,7 +279,7 @@ func hooks(t *testing.T, of *release.Release) objects {
 	return found
 }
 
-// helm test needs the operator's image alone, may create PerfSystems alone, and meets the
+// helm test needs only the operator's image, may create only PerfSystems, and meets the
 // restricted Pod Security Standard.
 func TestHelmTest(t *testing.T) {
 	for namespace, given := range map[string]values{home: nil, "lab": {"scope": "Namespaced", "watchNamespace": "lab", "webhook": values{"enabled": false}}} {

@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// typed is an object of the chart with its Go type.
+// typed returns an object of the chart with its Go type.
 func typed[T any](t *testing.T, from objects, kind, namespace, name string) *T {
 	t.Helper()
 	result := new(T)
@@ -29,7 +29,7 @@ func typed[T any](t *testing.T, from objects, kind, namespace, name string) *T {
 	return result
 }
 
-// viewObjects are the objects that the view adds to a release.
+// viewObjects returns the objects that the view adds to a release.
 func viewObjects(t *testing.T, namespace string, release, given values) objects {
 	t.Helper()
 	without := mustRender(t, namespace, release)
@@ -73,7 +73,7 @@ func TestViewIsClosedByDefault(t *testing.T) {
 	}
 }
 
-// The view can only read experiments and runs, where the operator works.
+// The view can only read experiments and runs, in the operator's namespaces.
 func TestViewOnlyReads(t *testing.T) {
 	reads := rbacv1.PolicyRule{APIGroups: []string{"perflab.dev"}, Resources: []string{"perfexperiments", "perfruns"}, Verbs: []string{"get", "list", "watch"}}
 	configMaps := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}
@@ -102,7 +102,7 @@ func TestViewOnlyReads(t *testing.T) {
 	}
 }
 
-// Configured peers reach the view, under the configured names, and no other peers.
+// Only configured peers reach the view, under the configured host names.
 func TestViewAdmitsPeers(t *testing.T) {
 	from := []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.1.2.3/32"}}}
 	added := viewObjects(t, home, nil, values{"enabled": true, "from": from, "hosts": []any{"api.example.org", "10.1.2.3"}})
@@ -120,7 +120,7 @@ func TestViewAdmitsPeers(t *testing.T) {
 	}
 }
 
-// Values that would leave the view open, or unreachable, are refused.
+// Values that would make the view open to everyone, or unreachable, are rejected.
 func TestViewValuesAreChecked(t *testing.T) {
 	peer := []any{map[string]any{"podSelector": map[string]any{}}}
 	for want, given := range map[string]values{
@@ -147,8 +147,8 @@ func TestOperatorSelectorsExcludeView(t *testing.T) {
 	}
 }
 
-// An API server accepts the view's objects, its pod under the restricted standard, and lets
-// its account read experiments and nothing more.
+// An API server accepts the view's objects, and its pod under the restricted standard. The
+// view's account can only read experiments and runs.
 func TestViewInstalls(t *testing.T) {
 	admin := administrator(t)
 	const namespace = "team-view"

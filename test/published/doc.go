@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package published checks for every row of the five published comparisons that the
-// report of their sample has a cell for it. Testdata lists the rows, without values;
-// pages_test.go maps them to cells. The values of a sample's runs are generated here, but
-// pass through the code that makes the operator's observations and report.
+// Package published checks that the report of a sample has a cell for every row of the five
+// published comparisons. Testdata lists the rows without values, and pages_test.go maps
+// them to cells. The tests generate the values of a sample's runs, and process them with
+// the code of the operator's observations and report.
 package published

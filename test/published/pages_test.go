@@ -10,20 +10,20 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// row is a row of a page's table: its labels.
+// row has the labels of a row of a page's table.
 type row struct{ Table, Configuration, Scenario, Metric, Kind string }
 
 // cell is a cell of a report: a value of an arm, or its difference from another arm.
 type cell struct {
 	Scenario, Metric, Arm, Versus string
-	// Section of the report.
+	// Section is the section of the report.
 	Section string
 }
 
 // page is a published comparison.
 type page struct {
 	id, title, sample, system string
-	// cell of a row; or the reason why no report has one.
+	// cell returns the cell of a row, or the reason why no report has one.
 	cell func(row) (cell, string)
 }
 
@@ -57,10 +57,10 @@ var pages = []page{
 	{"004", "-Xmx or MaxRAMPercentage (Poppy)", "seed-004-maxram-vs-xmx.yaml", "folio-poppy.yaml", heap},
 }
 
-// statistics of check-in and check-out, by the pages' names.
+// statistics has the statistics of check-in and check-out, by the pages' names.
 var statistics = map[string]string{"avg": metric.Average, "p75": metric.P75, "p95": metric.P95}
 
-// transaction is the metric of "Check-in avg with DI", "CO p95".
+// transaction returns the metric of labels such as "Check-in avg with DI" and "CO p95".
 func transaction(text string) string {
 	words := strings.Fields(text)
 	of := map[string]string{"Check-in": metric.CheckIn, "CI": metric.CheckIn, "Check-out": metric.CheckOut, "CO": metric.CheckOut}[words[0]]
@@ -70,7 +70,7 @@ func transaction(text string) string {
 	return metric.Name("cico", of, statistics[words[1]])
 }
 
-// module is "mod-inventory" of "mod-inventory-b CPU avg"; okapi-b keeps its name.
+// module returns "mod-inventory" for "mod-inventory-b CPU avg". okapi-b keeps its name.
 func module(text string) string {
 	name := strings.Fields(strings.TrimPrefix(text, "(label lost) probably "))[0]
 	if name == "okapi-b" {
@@ -196,14 +196,14 @@ func partitions(r row) (cell, string) {
 	return at, ""
 }
 
-// nodes are the arms of page 003 by the numbers of its tests.
+// nodes maps the numbers of page 003's tests to arms.
 var nodes = map[string]string{
 	"1": "okapi-apart", "2": "okapi-apart-m6g", "3": "okapi-apart-m6g", "4": "small-ones-apart", "5": "small-ones-apart", "6": "small-ones-apart",
 	"7": "small-ones-apart", "8": "small-ones-apart", "9": "small-ones-apart", "10": "small-ones-apart", "11": "eleven-nodes", "12": "eleven-nodes",
 	"13": "eleven-nodes", "14": "eleven-nodes", "15": "authtoken-apart", "16": "r7g-2xlarge", "17": "r7g-2xlarge",
 }
 
-// workflows are the transactions of k6/scripts/workflows.js by page 003's rows.
+// workflows maps page 003's rows to the transactions of k6/scripts/workflows.js.
 var workflows = map[string]string{
 	"AIE_TC: Create Invoices": "Create Invoices", "AIE_TC: Invoices Approve": "Invoices Approve", "AIE_TC: Paying Invoices": "Paying Invoices",
 	"CICO_TC_Check-In Controller": metric.CheckIn, "CICO_TC_Check-Out Controller": metric.CheckOut, "CSI_TC:Share local instance": "Share local instance",
@@ -235,11 +235,11 @@ func placement(r row) (cell, string) {
 
 var heapArms = map[string]string{"#1 Xmx (baseline)": "xmx", "#2 MaxRAMPercentage default": "maxram-default", "#3 MaxRAMPercentage 66": "maxram-66"}
 
-// heapModules are modules whose memory the page lists, but not their settings.
+// heapModules has the modules whose memory the page lists without their settings.
 var heapModules = []string{"mod-password-validator", "mod-permissions", "mod-quick-marc", "mod-search", "pub-okapi"}
 
-// heapRequests are steps of check-in and check-out by our requests' names. A request
-// that a transaction makes twice is one row here.
+// heapRequests maps the page's steps of check-in and check-out to our request names. A
+// request that a transaction sends twice is one row here.
 var heapRequests = map[string]string{
 	"Check-Out Controller": "cico/Check-Out/average",
 	"Check-In Controller":  "cico/Check-In/average",
@@ -275,7 +275,7 @@ func heap(r row) (cell, string) {
 	return at, ""
 }
 
-// heapUse is the maximum memory of a module in MiB.
+// heapUse returns the cell of the CPU or memory use of a module.
 func heapUse(r row, at cell) (cell, string) {
 	name := module(r.Metric)
 	for _, missing := range heapModules {

@@ -34,8 +34,7 @@ func readRows(t *testing.T, id string) []row {
 	return rows
 }
 
-// printed is the report of a sample: values by scenario, metric and arm, and the page's
-// text.
+// printed is the report of a sample: its values by scenario, metric and arm, and its text.
 type printed struct {
 	values   map[[3]string]bool
 	baseline string
@@ -64,8 +63,8 @@ func printReport(t *testing.T, of page) printed {
 	return found
 }
 
-// pageName is the page's name of an arm: the overview shows it before the arm's name if
-// they differ.
+// pageName returns the name of an arm in the report. If it differs from the arm's own name,
+// the overview shows it before that name.
 func (p printed) pageName(arm string) string {
 	name := "`" + arm + "`"
 	overview, _, _ := strings.Cut(p.page, "Scenarios and their loads")
@@ -76,7 +75,7 @@ func (p printed) pageName(arm string) string {
 	return name
 }
 
-// missing returns what a cell lacks; empty if the report has it.
+// missing returns what a cell lacks, or "" if the report has it.
 func (p printed) missing(at cell) string {
 	section, _, _ := strings.Cut(at.Section, ",")
 	switch {
@@ -104,14 +103,15 @@ func (p printed) missing(at cell) string {
 	return ""
 }
 
-// tally counts a page's rows by the section that has them, or the reason why none has.
+// tally counts a page's rows by the section that has them, or by the reason why there is
+// none.
 type tally struct {
 	found map[[2]string]int
 	gaps  map[[2]string]int
 }
 
-// Every arm, size, number of users, workflow and metric of the pages has a cell in the
-// report of a sample, or a reason why it has none.
+// TestEveryPublishedRowHasACell checks that every arm, size, number of users, workflow and
+// metric of the pages has a cell in the report of a sample, or a reason why it has none.
 func TestEveryPublishedRowHasACell(t *testing.T) {
 	var all []tally
 	rows, cells := 0, 0
@@ -152,7 +152,7 @@ func newTally(t *testing.T, of page) tally {
 	return newRun
 }
 
-// formatTable formats the table of the README: page's table, sample, section.
+// formatTable formats the README's table of pages, their tables, samples and sections.
 func formatTable(all []tally) string {
 	var text strings.Builder
 	text.WriteString("| page | its table | rows | in the report of | section, or why there is none |\n|---|---|---:|---|---|\n")
@@ -172,8 +172,8 @@ func sortedKeys(counts map[[2]string]int) [][2]string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 }
 
-// assertDocumented compares the table with the one between the marks in the README;
-// -update writes it.
+// assertDocumented compares the table with the table between the markers in the README. The
+// flag -update writes it.
 func assertDocumented(t *testing.T, table string) {
 	t.Helper()
 	const begin, end = "<!-- every row: go test ./test/published -update -->\n", "<!-- end -->"

@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	// importTakes is the assumed duration of an import of one file.
+	// importTakes is the assumed duration of the import of one file.
 	importTakes = 40 * time.Minute
 	// every is the interval between two samples of servers.
 	every = 2 * time.Minute
@@ -37,8 +37,8 @@ const (
 // began is the start of every generated run.
 var began = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// readSample reads an experiment and its system as the cluster would, and generates a
-// run of each arm and scenario.
+// readSample reads an experiment and its system as the cluster would. It generates a run of
+// each arm and scenario.
 func readSample(t *testing.T, sample, system string) report.Input {
 	t.Helper()
 	experiment, under := &v1alpha1.PerfExperiment{}, &v1alpha1.PerfSystem{}
@@ -112,7 +112,7 @@ func newRun(t *testing.T, experiment *v1alpha1.PerfExperiment, arm arms.Arm, sce
 
 func ptrTo(at time.Time) *metav1.Time { return &metav1.Time{Time: at} }
 
-// loadWindows are the times of a scenario's loads.
+// loadWindows returns the times of a scenario's loads.
 func loadWindows(loads []v1alpha1.Load) map[string]results.Window {
 	when := map[string]results.Window{}
 	for _, load := range loads {
@@ -142,7 +142,7 @@ func countFiles(load v1alpha1.Load) int32 {
 	return max(load.DataImport.Imports, 1)
 }
 
-// loadPayload is the result of a load.
+// loadPayload returns the result of a load.
 func loadPayload(run string, load v1alpha1.Load, when results.Window) *payload.Payload {
 	p := payload.New(load.Name, run, "1", when.From)
 	if load.DataImport != nil {
@@ -169,14 +169,15 @@ func imports(p *payload.Payload, load v1alpha1.Load, when results.Window) {
 	p.Count("perflab_records", when.To.Add(-time.Second), float64(files)*float64(load.DataImport.Records))
 }
 
-// slowRequests are the requests of check-in and check-out that the report lists one by
-// one.
+// slowRequests has the requests of check-in and check-out that the report lists
+// individually.
 var slowRequests = map[string][]string{
 	metric.CheckIn:  {"POST /circulation/check-in-by-barcode", "GET /inventory/items"},
 	metric.CheckOut: {"POST /circulation/check-out-by-barcode", "GET /circulation/loans"},
 }
 
-// transactions are those of a load's kind, or of the script of page 003's workflows.
+// transactions returns the transactions of a load's kind, or of the script of page 003's
+// workflows.
 func transactions(load v1alpha1.Load) []string {
 	if load.Script != nil && load.Script.Path == "/scripts/workflows.js" {
 		return slices.Sorted(maps.Values(workflows))
@@ -184,7 +185,7 @@ func transactions(load v1alpha1.Load) []string {
 	return kinds.ForLoad(load).Transactions()
 }
 
-// users adds the transactions: each user does each one every two minutes.
+// users adds the transactions. Each user performs each transaction every two minutes.
 func users(p *payload.Payload, load v1alpha1.Load, when results.Window) {
 	for at := when.From.Add(time.Second); at.Before(when.To); at = at.Add(every) {
 		for _, transaction := range transactions(load) {
@@ -196,7 +197,7 @@ func users(p *payload.Payload, load v1alpha1.Load, when results.Window) {
 	}
 }
 
-// collectorSamples are the samples of a system's servers.
+// collectorSamples returns the samples of a system's servers.
 func collectorSamples(run string, system v1alpha1.System, end time.Time) *payload.Samples {
 	r := payload.NewSampleRecorder(run, "collector", began)
 	servers := serverResources(system)
@@ -218,7 +219,7 @@ func collectorSamples(run string, system v1alpha1.System, end time.Time) *payloa
 	return r.Samples
 }
 
-// serverResources are the resources of a system's modules, brokers and databases.
+// serverResources returns the resources of a system's modules, brokers and databases.
 func serverResources(system v1alpha1.System) map[string]corev1.ResourceRequirements {
 	servers := map[string]corev1.ResourceRequirements{}
 	for _, module := range system.Modules {

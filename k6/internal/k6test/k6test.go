@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package k6test runs our k6 in tests. A test binary that calls Main becomes k6 when it
+// Package k6test runs PerfLab's k6 in tests. A test binary that calls Main becomes k6 when it
 // restarts itself, so that tests never use a stale build.
 package k6test
 
@@ -23,7 +23,7 @@ import (
 	"perflab.dev/perflab/k6/internal/start"
 	"perflab.dev/perflab/payload"
 
-	_ "perflab.dev/perflab/k6/marc/jsmodule" // what the tests are about
+	_ "perflab.dev/perflab/k6/marc/jsmodule" // under test
 	_ "perflab.dev/perflab/k6/output"
 )
 
@@ -124,7 +124,7 @@ func RunUntil(t *testing.T, enough func() bool, script string, env []string, arg
 // Wait waits for the end.
 func (p *Process) Wait() Result {
 	p.t.Helper()
-	// What the process came to is in its exit code; the error says no more.
+	// The exit code has the result, and the error adds nothing.
 	_ = p.command.Wait()
 	result := Result{Code: p.command.ProcessState.ExitCode(), Stdout: p.stdout.String(), Stderr: p.stderr.String()}
 	if result.Code < 0 {

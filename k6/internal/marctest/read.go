@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package marctest parses MARC files in tests by the standard alone: it shares no code with
-// the generator.
+// Package marctest parses MARC files in tests by the standard only. It shares no code with the
+// generator.
 package marctest
 
 import (
@@ -18,8 +18,8 @@ type Field struct{ Tag, Value string }
 // Count counts record terminators.
 func Count(file string) int { return strings.Count(file, "\x1d") }
 
-// Read parses a file only by its lengths and positions, as every reader does, and checks
-// that lengths and terminators agree. kind is positions 05 to 07 of its leaders.
+// Read parses a file only by its lengths and positions, as every reader does, and checks that
+// lengths and terminators agree. kind is positions 05 to 07 of the leaders.
 func Read(file, kind string) ([][]Field, error) {
 	var records [][]Field
 	for n := 1; file != ""; n++ {
@@ -103,12 +103,12 @@ func number(text string, from, to int) (int, error) {
 	return strconv.Atoi(text[from:to])
 }
 
-// Value returns the value of a field, or of its subfield a; "" if the record lacks it.
+// Value returns the value of a field, or of its subfield a, or "" if the record lacks it.
 func Value(fields []Field, tag string) string {
 	return Subfield(fields, tag, "a")
 }
 
-// Subfield returns the first subfield of a code, or a field without subfields; "" if the
+// Subfield returns the first subfield of a code, or a field without subfields, or "" if the
 // record lacks it.
 func Subfield(fields []Field, tag, code string) string {
 	for _, f := range fields {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package options_test holds what PerfLab knows of k6's options to k6 itself.
+// Package options_test checks that PerfLab's data about k6's options matches k6.
 package options_test
 
 import (
@@ -26,7 +26,7 @@ func init() { output.RegisterExtension("execution", tell) }
 
 func TestMain(m *testing.M) { k6test.Main(m) }
 
-// execution is how k6 runs a script, as the table has it.
+// execution is how k6 runs a script, in the format of the table.
 type execution struct {
 	Users      int64  `json:"users,omitempty"`
 	Length     string `json:"length,omitempty"`
@@ -37,7 +37,7 @@ type execution struct {
 
 var errTold = errors.New("the execution is told")
 
-// tell returns an output that tells the execution instead of letting the test begin.
+// tell returns an output that prints the execution, and then stops k6 before the test starts.
 func tell(params output.Params) (output.Output, error) {
 	told, err := executionOf(params.ScriptOptions.Scenarios)
 	if err != nil {
@@ -72,7 +72,7 @@ func executionOf(scenarios lib.ScenarioConfigs) (execution, error) {
 	return told, nil
 }
 
-// lengthOf says false of a scenario that its iterations end.
+// lengthOf returns false for a scenario that ends with its iterations.
 func lengthOf(config lib.ExecutorConfig) (time.Duration, bool) {
 	switch config := config.(type) {
 	case executor.ConstantVUsConfig:
@@ -150,7 +150,7 @@ func (tc executionCase) run(t *testing.T) (execution, string) {
 	return got, result.Stderr
 }
 
-// flagLine is a flag in what k6 says of itself, with the name of its value.
+// flagLine matches a flag in k6's help, with the name of its value.
 var flagLine = regexp.MustCompile(`(?m)^\s+(?:(-\w), |\s+)--([a-z0-9-]+)( \S+)?\s`)
 
 func TestFlagsMatchList(t *testing.T) {

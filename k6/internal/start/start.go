@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package start runs k6 with a tail: what it logged last is printed once more
-// when it ends, without secrets.
+// Package start runs k6 with a tail: when k6 ends, its last log lines are printed again, without
+// secrets.
 package start
 
 import (
@@ -11,14 +11,14 @@ import (
 
 	"go.k6.io/k6/v2/cmd/state"
 
-	_ "go.k6.io/k6/v2/cmd" // holds what is linked
+	_ "go.k6.io/k6/v2/cmd" // contains the linked function
 
 	"perflab.dev/perflab/k6/tail"
 )
 
-// execute is what cmd.Execute calls. k6 has no hook before it has read the script, and
-// errors until then matter most: an output starts too late. A k6 without this function does
-// not link.
+// execute is the function that cmd.Execute calls. k6 has no hook before it has read the script.
+// An output starts too late, because errors until then matter most. A k6 without this function
+// does not link.
 //
 //go:linkname execute go.k6.io/k6/v2/internal/cmd.ExecuteWithGlobalState
 func execute(*state.GlobalState)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: AGPL-3.0-only
 
-// Package jsmodule lets k6 scripts make MARC files: it registers the module
+// Package jsmodule lets k6 scripts generate MARC files. It registers the module
 // "k6/x/perflab/marc".
 //
 //	import marc from 'k6/x/perflab/marc';
@@ -37,7 +37,7 @@ func (i *instance) Exports() modules.Exports {
 	}}
 }
 
-// order is marc.Options as scripts write it.
+// order is marc.Options as an object of a script.
 type order struct {
 	Kind      string   `js:"kind"`
 	Seed      string   `js:"seed"`
@@ -72,7 +72,7 @@ func (i *instance) count(file sobek.ArrayBuffer) int {
 	return bytes.Count(file.Bytes(), []byte{marc.RecordEnd})
 }
 
-// file is what marc.file returns.
+// file is the object that marc.file returns.
 type file struct {
 	vu   modules.VU
 	made *marc.File
@@ -81,8 +81,8 @@ type file struct {
 // slack is space for the last record of a part.
 const slack = 8 << 10
 
-// Next returns the next part of at least this many bytes, less only at the end, or null
-// after it.
+// Next returns the next part, or null after the end of the file. A part has at least this many
+// bytes, except the last one.
 func (f *file) Next(atLeast int) sobek.Value {
 	if atLeast < 1 {
 		common.Throw(f.vu.Runtime(), errors.New("a part of a MARC file needs at least 1 byte"))

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What orders and invoices are made of, and the calls that their pages share.
+// The data of orders and invoices, and the calls that their pages share.
 
 import { CallError } from './okapi.js';
 import { need } from './need.js';
 import { by, setting, whole } from './pages.js';
 import { patiently } from './patience.js';
 
-/** What the system has for orders and invoices. The test ends if something is missing. */
+/**
+ * Returns the data of the system that orders and invoices need. The test ends if something is
+ * missing.
+ */
 export function findAcquisitions(okapi) {
   return patiently('cannot find what orders and invoices need', okapi, () => {
     const vendor = first(okapi, '/organizations/organizations', 'organizations', 'isVendor==true and status==Active sortby name');
@@ -28,7 +31,10 @@ function first(okapi, path, key, query) {
   return found;
 }
 
-/** The fund whose active budget has most money left, so that the load does not use it up. */
+/**
+ * Returns the fund whose active budget has the most money left, so that the load does not exhaust
+ * it.
+ */
 function richestFund(okapi) {
   const { budgets = [] } = okapi.getJson('/finance/budgets', { query: 'budgetStatus==Active', limit: 1000 });
   const [budget] = [...budgets].sort((a, b) => (b.available || 0) - (a.available || 0));
@@ -37,13 +43,13 @@ function richestFund(okapi) {
   return { id: budget.fundId, code: need(fund && fund.code, 'GET /finance/funds/{}', 'fund.code') };
 }
 
-/** The id of the user who is logged in. */
+/** Returns the id of the logged-in user. */
 export function findSelf(okapi) {
   const { user } = okapi.getJson('/bl-users/_self');
   return need(user && user.id, 'GET /bl-users/_self', 'user.id');
 }
 
-/** All of the money on one fund. */
+/** Returns the distribution of all money to one fund. */
 export function distribution({ fund }) {
   return [{ distributionType: 'percentage', value: 100, fundId: fund.id, code: fund.code, encumbrance: null, expenseClassId: null }];
 }
@@ -63,7 +69,7 @@ export const templates = whole('/orders/order-templates', 'templateName');
 export const creatableUnits = by('/acquisitions-units/units', 'protectCreate==false');
 export const memberships = (userId) => by('/acquisitions-units/memberships', `userId==${userId}`);
 
-/** A look-up of organizations by what a person typed. */
+/** Returns the search for organizations by a typed name. */
 export function findOrganizations(name) {
   const like = ['name', 'code', 'language', 'aliases', 'erpCode', 'taxId'].map((field) => `${field}="${name}*"`).join(' or ');
   return ['/organizations/organizations', { offset: 0, query: `(((${like}))) sortby name/sort.ascending`, limit: 50 }];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A call that did not answer as it must; status is 0 if there was no answer. */
+/** A call without the expected response. status is 0 if there was no response. */
 export class CallError extends Error {
   constructor(message, status) {
     super(message);
@@ -10,8 +10,8 @@ export class CallError extends Error {
 }
 
 /**
- * The beginning of a body, for a message. A gateway may repeat the login it
- * refuses, and what a load says last is written into the status of its run.
+ * Returns the start of a body for a message, without the login. A gateway may repeat a login that
+ * it rejects, and the last message of a load becomes part of the status of its run.
  */
 export function quote(body, length) {
   const login = [__ENV.OKAPI_PASSWORD, __ENV.OKAPI_USERNAME].filter(Boolean);
@@ -19,7 +19,7 @@ export function quote(body, length) {
   return spellings.reduce((text, word) => text.split(word).join('***'), String(body)).slice(0, length);
 }
 
-/** Throws unless the answer has the status, or one of a list of them. */
+/** Throws an error unless the response has the status, or one of a list of statuses. */
 export function expect(answer, name, expected) {
   const statuses = [].concat(expected);
   if (statuses.includes(answer.status)) return;
@@ -28,7 +28,7 @@ export function expect(answer, name, expected) {
   throw new CallError(`${name} answered ${answer.status} instead of ${statuses.join(' or ')}${why}`, answer.status);
 }
 
-/** The JSON of an answer. */
+/** Returns the JSON of a response. */
 export function decode(answer, name) {
   try {
     return answer.json();

@@ -3,22 +3,22 @@
 import { sleep } from 'k6';
 import { Counter } from 'k6/metrics';
 
-/** Iterations that began late because their user was still busy. */
+/** Iterations that started late because their user was still busy. */
 const lateIterations = new Counter('perflab_late_iterations');
-/** Milliseconds from which an iteration is late: timers are not more exact. */
+/** The delay in milliseconds above which an iteration is late. Timers are not more precise. */
 const exact = 50;
 
 /**
- * When the iterations of one user are due in an open load, whatever the response
- * times. The stages are k6's; a target is the rate of all users, per minute.
- * Users are independent Poisson processes, or take turns evenly.
+ * The times at which the iterations of one user are due in an open load, independent of the
+ * response times. The stages are k6's, but a target is the rate of all users, per minute. Users
+ * are independent Poisson processes, or take turns evenly.
  */
 export class Arrivals {
   constructor({ stages, users, user, random, distribution }, wait = sleep, clock = Date.now) {
     this.stages = ends(stages, users);
     this.wait = wait;
     this.clock = clock;
-    /** The stage and the time in seconds up to which arrivals are known. */
+    /** The stage and the time in seconds up to which arrivals are calculated. */
     this.stage = 0;
     this.at = 0;
     this.gap = distribution === 'Even' ? () => 1 : () => -Math.log(1 - random());
@@ -26,7 +26,10 @@ export class Arrivals {
     this.left = distribution === 'Even' ? (user % users) / users : this.gap();
   }
 
-  /** Seconds since the start at which the next iteration is due, and at which its stage ends; undefined after the last. */
+  /**
+   * Returns when the next iteration is due and when its stage ends, in seconds since the start.
+   * It returns undefined after the last iteration.
+   */
   next() {
     for (; this.stage < this.stages.length; this.stage++) {
       const { end, rate } = this.stages[this.stage];
@@ -43,9 +46,8 @@ export class Arrivals {
   }
 
   /**
-   * Waits for the next iteration and returns how many milliseconds late it is;
-   * undefined if there is none left. What an overload of an earlier stage has
-   * left behind is skipped.
+   * Waits for the next iteration and returns its delay in milliseconds, or undefined if none is
+   * left. It skips the overdue iterations of earlier stages, which an overload can cause.
    */
   await(start) {
     for (let found = this.next(); found; found = this.next()) {
@@ -64,7 +66,7 @@ export class Arrivals {
   }
 }
 
-/** The ends of stages in seconds, and each user's rate per second. */
+/** Returns the ends of the stages in seconds, and the rate of each user per second. */
 function ends(stages, users) {
   let end = 0;
   return stages.map(({ duration, target }) => {

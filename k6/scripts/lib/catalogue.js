@@ -4,12 +4,12 @@ import { CallError } from './okapi.js';
 import { patiently } from './patience.js';
 
 const most = 1000;
-/** Words that a query in CQL would take for its own. */
+/** Words that are reserved in CQL queries. */
 const reserved = ['all', 'and', 'any', 'not', 'prox', 'sortby'];
 
 /**
- * Instances that came from MARC, by their ids, and words of their titles to
- * search for. Files of a folder come first. The test ends if there are none.
+ * Returns the ids of instances with the source MARC, and words of their titles to search for. It
+ * prefers the files of a folder. The test ends if there are none.
  */
 export function findCatalogue(okapi, { instances = [], words = [] }) {
   return patiently('cannot find instances', okapi, () => {
@@ -39,7 +39,7 @@ function wordsOf(titles) {
   return [...words].slice(0, most);
 }
 
-/** Ids by which patrons are known outside: what edge-patron takes. */
+/** Returns the external ids of patrons, which edge-patron expects. */
 export function findAccounts(okapi, { accounts = [] }) {
   if (accounts.length > 0) return accounts.slice(0, most);
   return patiently('cannot find accounts', okapi, () => {

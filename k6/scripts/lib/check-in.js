@@ -2,7 +2,7 @@
 
 import { need } from './need.js';
 
-/** What FOLIO's page asks for when there is no loan. */
+/** The id that FOLIO's page queries if there is no loan. */
 const notFound = 'NOT_FOUND';
 
 /** The calls of FOLIO's check-in page for one item, at a user's desk. */

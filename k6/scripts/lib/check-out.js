@@ -38,7 +38,7 @@ function lookUpPatron({ okapi, release }, { id, patronGroup }) {
   const loans = openLoans(id);
   const accounts = ['/accounts', { query: `(userId==${id} and status.name<>Closed)`, limit: release.limit }];
   const requests = openRequests(release, id);
-  // FOLIO's page does say "query=" twice, and some limits in one of the two requests only.
+  // FOLIO's page sends "query=" twice, and some limits in only one of the two requests.
   const sponsors = { query: `query=(userId==${id})` };
   const proxies = { query: `query=(proxyUserId==${id})` };
   const blocks = { query: `userId==${id}` };
@@ -58,7 +58,7 @@ function lookUpPatron({ okapi, release }, { id, patronGroup }) {
 function lookUpPickups({ okapi, think, release, servicePointId }, userId) {
   const blocks = patronBlocks(release, userId);
   const proxies = ['/proxiesfor', { query: `query=(proxyUserId==${userId})` }];
-  // The spaces are the page's own.
+  // FOLIO's page sends the same spaces.
   const pickups = ['/circulation/requests', {
     query: `(requesterId==${userId} and    pickupServicePointId=${servicePointId} and     status=="Open - Awaiting pickup")`,
   }];
@@ -91,7 +91,7 @@ function refreshPatron({ okapi, think, release }, userId, borrowerId) {
   const requests = openRequests(release, borrowerId);
   okapi.preflight('GET', loans, requests);
   okapi.get(...loans);
-  // Asked a moment ago: the browser remembers that it may.
+  // The preflight was sent a moment ago, and the browser caches the response.
   okapi.get(...patronBlocks(release, userId));
   think.pause(0.2);
   okapi.get(...requests);

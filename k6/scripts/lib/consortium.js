@@ -4,7 +4,10 @@ import { CallError } from './okapi.js';
 import { need } from './need.js';
 import { patiently } from './patience.js';
 
-/** The consortium of the tenant, and a type for new instances. The test ends if it has none. */
+/**
+ * Returns the consortium of the tenant, and a type for new instances. The test ends if there is
+ * none.
+ */
 export function findConsortium(okapi) {
   return patiently('cannot share instances', okapi, () => {
     const { userTenants = [] } = okapi.getJson('/user-tenants', { limit: 1 });

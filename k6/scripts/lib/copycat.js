@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Single records imported by mod-copycat: fetched from a Z39.50 server by an
-// identifier, as the performance team does, or given in the call.
+// Imports single records with mod-copycat. It fetches a record from a Z39.50 server by an
+// identifier, as in the performance team's script, or the call contains the record.
 
 import { b64encode } from 'k6/encoding';
 import marc from 'k6/x/perflab/marc';
@@ -9,7 +9,7 @@ import { need } from './need.js';
 import { CallError } from './okapi.js';
 import { patiently } from './patience.js';
 
-/** The target and the job profiles to import with. The test ends if there is none. */
+/** Returns the target and the job profiles of the imports. The test ends if there is no target. */
 export function findTarget(okapi) {
   return patiently('cannot import single records', okapi, () => {
     const { profiles = [] } = okapi.getJson('/copycat/profiles', { query: 'enabled=true sortby name', limit: 1000 });
@@ -19,7 +19,10 @@ export function findTarget(okapi) {
   });
 }
 
-/** Where one user's records come from: the identifiers of a folder in turn, else made. */
+/**
+ * Returns the source of one user's records: the identifiers of a folder in turn, or else
+ * generated records.
+ */
 export function recordsOf({ lists: { identifiers = [] }, settings: { seed, run }, user }) {
   if (identifiers.length > 0) {
     let next = user;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Exports instances as MARC, the way FOLIO's page for data export does: a list
-// of ids is uploaded, a job turns it into a file, the file is downloaded from
-// the storage.
+// Exports instances as MARC, as FOLIO's page for data export does: it uploads a list of ids, a
+// job writes them to a file, and the file is downloaded from the storage.
 
 import { sleep } from 'k6';
 import { CallError } from './okapi.js';
@@ -12,13 +11,16 @@ import { FetchedFile } from './import-files.js';
 import { fetchObject } from './storage.js';
 
 const dataExport = '/data-export';
-/** Both profiles of the export; the mapping adds HRIDs of holdings (901) and items (902). */
+/**
+ * The name of both profiles of the export. The mapping adds HRIDs of holdings (901) and items
+ * (902).
+ */
 export const profileName = 'PerfLab - Instances with HRIDs of holdings and items';
 const pageSize = 1000;
-/** Seconds that fetching an exported file may take. */
+/** The time limit for fetching an exported file, in seconds. */
 const fetchTimeout = 600;
 
-/** The id of the export's job profile, made if it is not there. */
+/** Returns the id of the export's job profile, and creates the profile if it does not exist. */
 export function requireExportProfile(okapi) {
   const [known] = named(okapi, 'job-profiles', 'jobProfiles');
   if (known) return known.id;
@@ -43,7 +45,7 @@ function make(okapi, path, profile) {
   return need(okapi.post(`${dataExport}/${path}`, profile, { expected: 201 }).id, `POST ${dataExport}/${path}`, 'an id');
 }
 
-/** The ids of the instances an import made. */
+/** Returns the ids of the instances that an import created. */
 export function importedInstances(okapi, job) {
   const children = childrenOf(okapi, job);
   const ids = [];
@@ -57,7 +59,7 @@ export function importedInstances(okapi, job) {
   return ids;
 }
 
-/** Has instances exported and waits for the file. Returns where it is found. */
+/** Exports instances and waits for the file. Returns the ids of the job and the file. */
 export function exportInstances(okapi, fileName, ids, jobProfileId, { poll, stallTimeout }) {
   const definition = okapi.post(`${dataExport}/file-definitions`, { fileName, uploadFormat: 'csv', size: Math.ceil((ids.length * 37) / 1024) }, { expected: 201 });
   const { jobExecutionId } = okapi.call('POST', [`${dataExport}/file-definitions/{}/upload`, definition.id], {
@@ -70,7 +72,7 @@ export function exportInstances(okapi, fileName, ids, jobProfileId, { poll, stal
   return { jobId: job.id, fileId: file.fileId };
 }
 
-/** Looks again and again until an export ends. Returns its job. */
+/** Polls an export until it ends. Returns its job. */
 export function exported(okapi, id, poll, stallTimeout) {
   let through = -1;
   let moved = Date.now();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What FOLIO's page does to import a file: define the upload, send the file
-// (through the gateway, or in parts to the storage), have it processed.
+// The steps of FOLIO's page for an import: it defines the upload, sends the file (through the
+// gateway, or in parts to the storage), and starts its processing.
 
 import { sleep } from 'k6';
 import { need } from './need.js';
 import { getJobProfile, snapshotJobProfile } from './job-profiles.js';
 import { sendToStorage } from './storage.js';
 
-/** Seconds between making an upload definition and going on, as FOLIO's page takes. */
+/** Seconds between an upload definition and the next step, as in FOLIO's page. */
 const settling = 3;
-/** Seconds that one upload may take. */
+/** The time limit of one upload, in seconds. */
 const uploadTimeout = 600;
 
-/** Whether the system wants files in its storage, to split them. */
+/** Returns whether the system expects files in its storage, to split them. */
 export function splits(okapi) {
   return okapi.getJson('/data-import/splitStatus').splitStatus === true;
 }
@@ -38,7 +38,7 @@ function unfinishedUploads(okapi) {
   });
 }
 
-/** Sends a file and has it processed. */
+/** Sends a file and starts its processing. */
 export function startImport(okapi, flow, upload, file, profileName) {
   const start = flow === 'S3' ? throughStorage : throughGateway;
   const { uploadDefinition, profile } = start(okapi, upload, file, profileName);

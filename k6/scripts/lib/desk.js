@@ -5,7 +5,7 @@ import { checkOut } from './check-out.js';
 import { choose } from './random.js';
 import { transaction } from './transaction.js';
 
-/** A user at the circulation desk, who checks items in and out as the dice say. */
+/** A user at the circulation desk who checks items in and out at random. */
 export class Desk {
   constructor({ okapi, think, random, items, patrons, servicePointId, release, checkInPercent }) {
     this.okapi = okapi;
@@ -19,12 +19,15 @@ export class Desk {
     this.sessionId = crypto.randomUUID();
   }
 
-  /** One iteration: a transaction, with the thinking it takes. One that begins late takes that much longer. */
+  /**
+   * Makes one iteration: a transaction with its think time. A late start adds to the
+   * transaction's duration.
+   */
   serve(late = 0) {
     this.okapi.late = late;
     this.think.begin();
     const dice = 100 * this.random();
-    // When all is lent there is nothing to check out, whatever the dice say.
+    // When all items are lent, none can be checked out.
     if (dice < this.checkInPercent || !this.items.canLend()) this.takeBack();
     else this.lend();
     this.think.rest();

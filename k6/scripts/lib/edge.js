@@ -3,7 +3,7 @@
 import { CallError, expect } from './answer.js';
 import { text } from './settings.js';
 
-/** Where FOLIO's edge modules are, each a server of its own, and the key they take. */
+/** Returns the addresses of FOLIO's edge modules, which are separate servers, and their API key. */
 export function edgeSettings() {
   const base = text('EDGE_URL', text('BASE_URL'));
   const at = (name) => text(name, base).replace(/\/+$/, '');
@@ -16,8 +16,8 @@ export function edgeSettings() {
 }
 
 /**
- * GETs from an edge module, which knows callers by their key alone: no tenant,
- * no token. Returns the body.
+ * GETs from an edge module, which identifies callers only by their key, without a tenant or a
+ * token. Returns the body.
  */
 export function getFromEdge(okapi, base, [template, ...values], query, accept) {
   const name = `GET ${template}`;

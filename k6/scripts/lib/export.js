@@ -7,7 +7,7 @@ import { elapsed } from './transaction.js';
 
 const dataExport = '/data-export';
 
-/** A workflow that exports instances with a job profile, one export after the other. */
+/** Returns a workflow that exports instances with a job profile, one export after the other. */
 export function exportWith(name, profile, needs) {
   return {
     transactions: [name],
@@ -24,7 +24,10 @@ export function exportWith(name, profile, needs) {
   };
 }
 
-/** From the list of ids to the end of the job, as the performance team's script has it. */
+/**
+ * Makes all calls from the list of ids to the end of the job, as in the performance team's
+ * script.
+ */
 function run(okapi, fileName, ids, profile, { poll, stallTimeout }) {
   const { id } = okapi.post(`${dataExport}/file-definitions`, { size: 1, fileName, uploadFormat: 'csv' }, { expected: 201 });
   const { jobExecutionId } = okapi.call('POST', [`${dataExport}/file-definitions/{}/upload`, need(id, `POST ${dataExport}/file-definitions`, 'an id')], {

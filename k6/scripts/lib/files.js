@@ -4,9 +4,9 @@ import { SharedArray } from 'k6/data';
 import { deal, requireShares } from './shares.js';
 
 /**
- * The barcodes and service points of a folder: one value per line. k6 keeps
- * each list once for all users. To be called while k6 initialises; what is
- * missing stops the test with a sentence.
+ * Returns the barcodes and service points of a folder, with one value per line. k6 keeps each
+ * list once for all users. It must be called while k6 initializes. Missing data stops the test
+ * with a message.
  */
 export function readFolder(folder, users) {
   const items = (name) => new SharedArray(name, () => {
@@ -22,12 +22,15 @@ export function readFolder(folder, users) {
   };
 }
 
-/** A list of a folder that need not be there: empty then. To be called while k6 initialises. */
+/**
+ * Returns a list of a folder, or an empty list if there is none. It must be called while k6
+ * initializes.
+ */
 export function readList(folder, name) {
   return new SharedArray(name, () => lines(folder, name, []));
 }
 
-/** The lines of a file that say something. Without a fallback the file must be there. */
+/** Returns the lines of a file that are not empty. Without a fallback, the file must exist. */
 function lines(folder, name, fallback) {
   const path = `${folder}/${name}`;
   let content;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The files to import: made as they are sent, or exported from the system
-// before. Both have next(bytes) for parts and rest() for all, as ArrayBuffers.
+// The files to import: generated while they are sent, or exported from the system before. Both
+// have next(bytes) for parts and rest() for all, as ArrayBuffers.
 
 import marc from 'k6/x/perflab/marc';
 import { CallError } from './okapi.js';
 
 export const { maxRecords, maxImports } = marc;
 
-/** Holdings records in a row that belong to one instance. */
+/** The number of consecutive holdings records of one instance. */
 const holdingsPerInstance = 1000;
 
-/** The file of import number n. */
+/** Returns the file of import number n. */
 export function generated({ recordType, seed, run, records }, n, { instances = [], location = '' } = {}) {
   return marc.file({ kind: recordType, seed, run, import: n, records, instances, location });
 }
 
-/** What holdings records refer to: instances that came from MARC, and a location. */
+/** Returns the references of holdings records: instances with the source MARC, and a location. */
 export function findCopies(okapi, records) {
   const wanted = Math.ceil(records / holdingsPerInstance);
   const { instances = [] } = okapi.getJson('/instance-storage/instances', { query: 'source==MARC sortBy hrid', limit: wanted });
@@ -27,7 +27,7 @@ export function findCopies(okapi, records) {
   return { instances: hrids, location: locations[0].code };
 }
 
-/** A file that was fetched whole: one copy, from which parts are cut. */
+/** A file that was fetched completely: one copy, which is returned in parts. */
 export class FetchedFile {
   constructor(body, records) {
     const found = marc.count(body);

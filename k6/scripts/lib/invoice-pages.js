@@ -11,12 +11,12 @@ const approvals = setting('INVOICE', 'approvals');
 const adjustments = by('/configurations/entries', '(module=INVOICE and configName=INVOICE.adjustments) sortby code');
 const vendors = by('/organizations/organizations', 'id==*');
 
-/** The list of invoices, before a search. */
+/** Opens the list of invoices, before a search. */
 export function openList(okapi) {
   show(okapi, [units, tags, tagsEnabled, batchGroups, expenseClasses, funds]);
 }
 
-/** An empty form. Returns the id of the first batch group. */
+/** Opens an empty form. Returns the id of the first batch group. */
 export function openForm(okapi, { userId }) {
   const { batchGroups: groups = [] } = okapi.getJson(...batchGroups);
   show(okapi, [adjustments, addresses, memberships(userId), creatableUnits]);
@@ -41,7 +41,7 @@ export function save(okapi, { vendor, fund }, invoice) {
     paymentMethod: 'Credit Card',
     ...invoice,
   }, { expected: 201 });
-  // Of nothing, as the performance team's: no budget is ever used up.
+  // The amount is 0, as in the performance team's script, so that no budget is exhausted.
   okapi.post('/invoice/invoice-lines', {
     invoiceId: need(id, 'POST /invoice/invoices', 'an id'),
     invoiceLineStatus: 'Open',
@@ -53,12 +53,15 @@ export function save(okapi, { vendor, fund }, invoice) {
   return id;
 }
 
-/** What invoices of the same vendor, day and number are like, of which the pages warn. */
+/**
+ * Returns the query for invoices of the same vendor, day and number. The pages warn of such
+ * duplicates.
+ */
 function duplicates(id, { vendorInvoiceNo, invoiceDate, vendorId }) {
   return [`id<>"${id}"`, `vendorInvoiceNo=="${vendorInvoiceNo}"`, `invoiceDate=="${invoiceDate.slice(0, 10)}*"`, `vendorId=="${vendorId}"`];
 }
 
-/** Finds an invoice by its number and looks at it. Returns the invoice. */
+/** Finds an invoice by its number. Returns the invoice. */
 export function find(okapi, { vendor }, number) {
   const fields = ['voucherNumber', 'vendorInvoiceNo', 'poNumbers', 'accountingCode', 'invoiceLines.description'];
   const like = fields.map((field) => `${field}="${number}*"`).join(' or ');
@@ -67,7 +70,7 @@ export function find(okapi, { vendor }, number) {
   return need(invoices[0], 'GET /invoice/invoices', `the invoice with number ${number}`);
 }
 
-/** The page of one invoice. Returns the invoice. */
+/** Opens the page of one invoice. Returns the invoice. */
 export function view(okapi, { vendor, userId }, id) {
   const invoice = read(okapi, id);
   const { batchGroupId } = invoice;
@@ -97,21 +100,21 @@ function lines(id) {
   return by('/invoice/invoice-lines', `(invoiceId==${id}) sortBy metadata.createdDate invoiceLineNumber`);
 }
 
-/** Approves what was looked at. */
+/** Approves the opened invoice. */
 export function approve(okapi, invoice) {
-  // The spaces are the page's own.
+  // FOLIO's page sends the same spaces.
   okapi.get('/invoice/invoices', { query: duplicates(invoice.id, invoice).join(' AND           ') });
   okapi.put(['/invoice/invoices/{}', invoice.id], { ...invoice, status: 'Approved' });
 }
 
-/** The list of approved invoices. */
+/** Opens the list of approved invoices. */
 export function listApproved(okapi) {
   show(okapi, [approved, vendors]);
 }
 
 const approved = ['/invoice/invoices', { offset: 0, query: '(status=="Approved") sortby invoiceDate/sort.descending', limit: 50 }];
 
-/** The page of an invoice that has a voucher. Returns the invoice. */
+/** Opens the page of an invoice that has a voucher. Returns the invoice. */
 export function viewApproved(okapi, found, id) {
   const invoice = read(okapi, id);
   show(okapi, [
@@ -145,7 +148,7 @@ function viewVoucher(okapi, { vendor, userId }, invoice) {
   ]);
 }
 
-/** Pays what was looked at, and sees that it is paid. */
+/** Pays the opened invoice, and opens it again. */
 export function pay(okapi, found, invoice) {
   okapi.put(['/invoice/invoices/{}', invoice.id], { ...invoice, status: 'Paid' });
   const paid = read(okapi, invoice.id);

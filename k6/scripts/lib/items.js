@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The items one user lends and takes back. Each user has shares of its own, so
- * that two users never use the same item at once. An item is on the shelf until
- * first used, then lent or back.
+ * The items that one user lends and takes back. Each user has its own shares, so that two users
+ * never use the same item at once. An item is on the shelf until its first use, and then lent or
+ * back.
  */
 export class Items {
-  /** Of its shelf a user lends; returns, which may be empty, it only takes back. */
+  /**
+   * A user lends items of its shelf. It only takes back items of its returns, which may be empty.
+   */
   constructor(shelf, returns, random) {
     this.shelf = new Round(shelf, random);
     this.returns = new Round(returns, random);
@@ -18,15 +20,18 @@ export class Items {
     return this.shelf.left > 0 || this.back.length > 0;
   }
 
-  /** An item that was never used, else the one that has been back longest; undefined if all are lent. */
+  /**
+   * Returns an item that was never used, or else the one that has been back longest. It returns
+   * undefined if all items are lent.
+   */
   toLend() {
     return this.shelf.left > 0 ? this.shelf.next() : this.back.shift();
   }
 
   /**
-   * An item to check in: of the returns in turn as long as there is something
-   * to lend. Without returns, or when all is lent, the item lent longest; and
-   * before any is lent, one off the shelf.
+   * Returns an item to check in: the next return, as long as there are items to lend. Without
+   * returns, or if all items are lent, it is the item that was lent first. Before any item is
+   * lent, it is one from the shelf.
    */
   toTakeBack() {
     if (this.returns.length > 0 && this.canLend()) return { barcode: this.nextReturn(), own: false };
@@ -39,7 +44,7 @@ export class Items {
     return this.returns.next();
   }
 
-  /** Also for an item whose call failed: its next check-in settles what it is. */
+  /** Also adds an item whose call failed, because its next check-in corrects its status. */
   wasLent(barcode) {
     this.lent.push(barcode);
   }
@@ -49,7 +54,7 @@ export class Items {
   }
 }
 
-/** A walk once around a share, from anywhere. */
+/** A cycle through a share, from a random start. */
 class Round {
   constructor(share, random) {
     this.share = share;

@@ -6,30 +6,30 @@ import { createProfile, updateProfile } from './profile-plans.js';
 
 const profiles = '/data-import-profiles';
 
-/** The id and name of a job profile, by its name. */
+/** Returns a job profile, by its name. */
 export function findJobProfile(okapi, name) {
   const known = jobProfiles(okapi);
   const profile = known.find((candidate) => candidate.name === name);
-  // As final as a refusal: a profile does not appear by waiting.
+  // The status 422 prevents retries: a profile does not appear by waiting.
   if (!profile) throw new CallError(`there is no job profile "${name}"; ${nearest(name, known)}`, 422);
   return profile;
 }
 
-/** The same with the type of its data. */
+/** Returns the id, the name and the data type of a job profile. */
 export function getJobProfile(okapi, name) {
   const { id } = findJobProfile(okapi, name);
   const { dataType } = okapi.getJson([`${profiles}/jobProfiles/{}`, id]);
   return { id, name, dataType };
 }
 
-/** What FOLIO's page asks before it uses a profile. */
+/** Makes the call that FOLIO's page makes before it uses a profile. */
 export function snapshotJobProfile(okapi, id) {
   okapi.get([`${profiles}/profileSnapshots/{}`, id], { profileType: 'JOB_PROFILE', jobProfileId: id });
 }
 
 /**
- * Makes sure that a job profile is there. One for bibliographic records is
- * made if it is not; what makes holdings and authorities comes with FOLIO.
+ * Ensures that a job profile exists. It creates a missing profile for bibliographic records. The
+ * profiles for holdings and authorities are part of FOLIO.
  */
 export function requireJobProfile(okapi, name, { recordType, operation }) {
   if (recordType !== 'Bibliographic') {
@@ -47,7 +47,9 @@ function jobProfiles(okapi) {
   return okapi.getJson(`${profiles}/jobProfiles`, { limit: 5000 }).jobProfiles || [];
 }
 
-/** A step of a job: an action, or a match and the action on what it finds. */
+/**
+ * Returns the relations of a step of a job: an action, or a match and the action on its results.
+ */
 function relation(okapi, { match, action, mapping }, order) {
   const mappingId = ensure(okapi, 'mappingProfiles', mapping);
   const actionId = ensure(okapi, 'actionProfiles', action, [
@@ -64,7 +66,10 @@ function relation(okapi, { match, action, mapping }, order) {
   ];
 }
 
-/** The id of a profile by its name, made if absent: an earlier attempt may have come so far. */
+/**
+ * Returns the id of a profile by its name, and creates a missing profile. An earlier attempt may
+ * have created some profiles.
+ */
 function ensure(okapi, kind, profile, addedRelations = []) {
   const { [kind]: found = [] } = okapi.getJson(`${profiles}/${kind}`, { query: `name=="${profile.name}"`, limit: 1 });
   return found.length > 0 ? found[0].id : make(okapi, kind, profile, addedRelations);
@@ -75,7 +80,7 @@ function make(okapi, kind, profile, addedRelations) {
   return need(made.id, `POST ${profiles}/${kind}`, 'an id');
 }
 
-/** A clause that lists the names most like a name. */
+/** Returns a clause with the most similar names. */
 function nearest(name, known) {
   if (known.length === 0) return 'there is none at all';
   const listed = known.map((candidate) => candidate.name)
@@ -84,7 +89,7 @@ function nearest(name, known) {
   return `${known.length > listed.length ? 'the nearest are' : 'there are'} ${listed.join(', ')}`;
 }
 
-/** How alike two texts are: the share of pairs of letters they have in common. */
+/** Returns the similarity of two texts: the share of pairs of letters that they have in common. */
 function likeness(a, b) {
   const [these, those] = [pairs(a), pairs(b)];
   const shared = these.filter((pair) => those.includes(pair)).length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How an import's job does, as FOLIO's page sees it. A job of a split file is
-// the parent of one job for every 1,000 records.
+// The state of an import's job, as FOLIO's page shows it. The job of a split file is the parent
+// of one job for every 1,000 records.
 
 import { sleep } from 'k6';
 import { CallError } from './okapi.js';
@@ -9,7 +9,7 @@ import { CallError } from './okapi.js';
 const executions = '/metadata-provider/jobExecutions';
 const pageSize = 1000;
 
-/** Looks again and again until the job ends or makes no progress for too long. */
+/** Polls a job until it ends or makes no progress for too long. */
 export function follow(okapi, jobId, { flow, poll, stallTimeout, onProgress = () => {} }) {
   let through = -1;
   let moved = Date.now();
@@ -30,7 +30,7 @@ export function follow(okapi, jobId, { flow, poll, stallTimeout, onProgress = ()
   }
 }
 
-/** A look that fails is not the end of an import: the next one may tell. */
+/** Queries a job. A failed query does not end the import, because the next one may succeed. */
 function tryLook(okapi, jobId, flow) {
   try {
     return look(okapi, jobId, flow === 'S3' ? { subordinationTypeNotAny: 'COMPOSITE_CHILD' } : {});
@@ -41,7 +41,7 @@ function tryLook(okapi, jobId, flow) {
   }
 }
 
-/** Looks for a job among those that run and those that ended. */
+/** Finds a job among the running jobs and the ended jobs. */
 function look(okapi, jobId, filter) {
   const running = okapi.getJson(executions, {
     statusNot: 'DISCARDED',
@@ -61,7 +61,10 @@ function look(okapi, jobId, filter) {
   return { job, ended: find(ended) !== undefined, through: progress(job || {}) };
 }
 
-/** Records a job is through with. A parent tells it by the states its children are in. */
+/**
+ * Returns the number of records that a job has processed. For a parent, it is the sum over the
+ * states of its children.
+ */
 function progress({ progress: own = {}, compositeDetails }) {
   if (!compositeDetails) return own.current || 0;
   let through = 0;
@@ -72,7 +75,10 @@ function progress({ progress: own = {}, compositeDetails }) {
   return through;
 }
 
-/** What a job has imported: its records, the errors it met, and how its children ended. */
+/**
+ * Returns the results of a job: the number of imported records, errors and children, and the
+ * states of the children that stopped.
+ */
 export function results(okapi, { job, status, through }) {
   const children = childrenOf(okapi, job);
   const sum = { imported: 0, errors: 0, children: children.length, stopped: {} };
@@ -88,7 +94,10 @@ export function results(okapi, { job, status, through }) {
   return sum;
 }
 
-/** The jobs a composite job fell into; none of a job that is not one, or if nobody tells. */
+/**
+ * Returns the jobs into which a composite job was split. Other jobs have none. If a query fails,
+ * it returns the jobs found so far.
+ */
 export function childrenOf(okapi, { id, subordinationType }) {
   if (subordinationType !== 'COMPOSITE_PARENT') return [];
   const found = [];
@@ -105,7 +114,7 @@ export function childrenOf(okapi, { id, subordinationType }) {
   }
 }
 
-/** How many records a job has imported, and how many errors it met. */
+/** Returns the number of records that a job has imported, and the number of errors. */
 function summary(okapi, job) {
   try {
     const { totalErrors = 0, sourceRecordSummary: source } = okapi.getJson(['/metadata-provider/jobSummary/{}', job.id]);

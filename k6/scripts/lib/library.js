@@ -8,14 +8,14 @@ import { deal, requireShares } from './shares.js';
 const pageSize = 1000;
 const maxPatrons = 1000;
 
-/** Ends the test with a sentence if nobody can log in. */
+/** Logs in, and ends the test with a message if that fails. */
 export function logIn(okapi) {
   patiently('cannot log in', okapi, () => okapi.login());
 }
 
 /**
- * What the library under test has to work with: barcodes of available items
- * and of patrons, and a service point. The test ends if it has none.
+ * Returns the data of the library under test: barcodes of available items and of patrons, and a
+ * service point. The test ends if there are none.
  */
 export function findLibrary(okapi, { users, items }) {
   const found = patiently('cannot find something to lend', okapi, () => ({
@@ -32,7 +32,7 @@ export function findLibrary(okapi, { users, items }) {
   return found;
 }
 
-/** The service point to work at where nothing else is said. */
+/** Returns the service point to use if none is specified. */
 export function findServicePoint(okapi) {
   return patiently('cannot find a service point', okapi, () => firstServicePoint(okapi));
 }

@@ -2,7 +2,7 @@
 
 import { CallError } from './okapi.js';
 
-/** The value, or the failure of the call whose answer should have had it. */
+/** Returns the value, or throws an error of the call whose response lacks it. */
 export function need(value, call, what) {
   if (value === undefined || value === null) throw new CallError(`${call} answered without ${what}`, 200);
   return value;

@@ -9,27 +9,27 @@ import { sessions } from './session.js';
 
 export { CallError } from './answer.js';
 
-/** Requests that were sent again because the gateway asked for it or refused the token. */
+/** Requests that were repeated because the gateway asked for it or rejected the token. */
 const repeats = new Counter('perflab_repeats');
-/** How often one request is sent at most, and the seconds it waits at most in between. */
+/** The maximum number of attempts of one request, and the maximum wait between them in seconds. */
 const maxAttempts = 4;
 const maxWait = 10;
 
 /**
- * One user's connection to a FOLIO gateway, logged in whenever a call is made.
- * Neither logins nor waiting count as time spent.
+ * One user's connection to a FOLIO gateway. It logs in when a call needs it. Neither logins nor
+ * waits count as spent time.
  */
 export class Okapi {
   constructor({ baseUrl, tenant, username, password, login = 'Okapi', preflights = false, run }) {
     this.baseUrl = baseUrl;
     this.tenant = tenant;
-    /** Tells the load from other traffic in access logs, and its users apart. */
+    /** Distinguishes the load from other traffic in access logs, and its users from each other. */
     this.agent = `perflab/${run} user/${exec.vu.idInTest}`;
     this.preflights = preflights;
     this.session = new sessions[login](this, JSON.stringify({ username, password }));
-    /** Milliseconds that calls took since this was last set to 0. */
+    /** Milliseconds that calls have taken since this was last set to 0. */
     this.spent = 0;
-    /** Milliseconds by which the next transaction begins late. */
+    /** The delay of the next transaction, in milliseconds. */
     this.late = 0;
     /** The transaction that calls belong to, for their tags. */
     this.transaction = '';
@@ -41,29 +41,31 @@ export class Okapi {
     this.session.login();
   }
 
-  /** GETs and forgets the body. */
+  /** GETs, and discards the body. */
   get(path, query) {
     this.call('GET', path, { query });
   }
 
-  /** GETs and returns the decoded JSON. */
+  /** GETs, and returns the decoded JSON. */
   getJson(path, query) {
     return this.call('GET', path, { query, json: true });
   }
 
-  /** POSTs an object as JSON and returns the decoded answer, if the expected status has one. */
+  /**
+   * POSTs an object as JSON, and returns the decoded response unless the expected status is 204.
+   */
   post(path, body, { query, expected }) {
     return this.call('POST', path, { query, expected, body: JSON.stringify(body), json: expected !== 204 });
   }
 
-  /** PUTs an object as JSON; the expected status has no body. */
+  /** PUTs an object as JSON. The expected status has no body. */
   put(path, body, { expected = 204 } = {}) {
     this.call('PUT', path, { expected, body: JSON.stringify(body) });
   }
 
   /**
-   * Asks, as a browser does, whether the page may make calls of one method. A
-   * call is a path and perhaps a query. Does nothing unless preflights are on.
+   * Sends preflight requests for calls of one method, as a browser does. A call is a path and
+   * optionally a query. It does nothing unless preflights are enabled.
    */
   preflight(method, ...calls) {
     if (!this.preflights) return;
@@ -82,8 +84,8 @@ export class Okapi {
   }
 
   /**
-   * Makes one call. A path is a string, or a list of a template with {…} for
-   * each of the values that follow: metrics go by the template.
+   * Makes one call. A path is a string, or a list of a template and the values of its {…}.
+   * Metrics use the template as the name.
    */
   call(method, path, options) {
     const { url, name } = this.address(method, path, options.query);
@@ -115,12 +117,12 @@ export class Okapi {
         'Content-Type': type,
         Accept: 'application/json, text/plain',
       },
-      // The body of a refusal says why; of the rest only JSON is looked at.
+      // The body of a rejected write has the reason. Otherwise, only JSON is read.
       responseType: json || method !== 'GET' ? 'text' : 'none',
     });
   }
 
-  /** Sends a request of the transaction; every attempt's duration counts. */
+  /** Sends a request of the transaction. The duration of each attempt counts. */
   spend(request) {
     const { transaction } = this;
     return this.send(transaction ? { ...request, transaction } : request, ({ timings }) => {
@@ -129,8 +131,8 @@ export class Okapi {
   }
 
   /**
-   * Sends a request, and again after a while where the answer says so: Eureka's
-   * sidecars do (503) when a module's token went stale under way.
+   * Sends a request, and repeats it after a delay if the response asks for that. Eureka's
+   * sidecars respond with 503 if a module's token expires while a request is being processed.
    */
   send({ method, url, name, transaction, body = null, headers, jar, timeout = this.timeout, responseType = 'none' }, seen = () => {}) {
     const tags = transaction ? { name, transaction } : { name };
@@ -142,7 +144,7 @@ export class Okapi {
       const later = answer.headers['Retry-After'];
       if (answer.status !== 503 || later === undefined || attempt === maxAttempts) return answer;
       repeats.add(1);
-      // A date instead of seconds is legal, but nobody sends one here.
+      // The header may also be a date, but these servers do not send one.
       sleep(Math.min(Number(later) || 1, maxWait));
     }
   }
@@ -153,7 +155,7 @@ function fill(template, values) {
   return template.replace(/\{\w*\}/g, () => encodeURIComponent(values[next++]));
 }
 
-/** The query string of an object; a list repeats its name. */
+/** Returns the query string of an object. A list repeats its name. */
 function search(query) {
   if (!query) return '';
   const pairs = [];

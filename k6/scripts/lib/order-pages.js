@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls of FOLIO's pages for orders. How an order is made and looked at is
-// in the performance team's order; the form of a line, and the approval, are
-// put together from what the pages need.
+// The calls of FOLIO's pages for orders. The calls to create and open an order are in the
+// performance team's order. The calls of the form of a line and of the approval are derived from
+// what the pages need.
 
 import {
   acquisitionMethods, addresses, closureReasons, creatableUnits, distribution, expenseClasses, funds, materialTypes, memberships,
@@ -13,18 +13,18 @@ import { by, one, setting, show, whole } from './pages.js';
 
 const orders = '/orders/composite-orders';
 
-/** The list of order lines, with which the app begins. */
+/** Opens the list of order lines, the first page of the app. */
 export function openApp(okapi, { materialType }) {
   show(okapi, [prefixes, suffixes, units, tags, tagsEnabled, funds, materialTypes, expenseClasses]);
   okapi.get('/orders/order-lines', { offset: 0, query: `(eresource.materialType == ${materialType}) sortby metadata.updatedDate/sort.descending`, limit: 50 });
 }
 
-/** From lines to orders. */
+/** Switches from lines to orders. */
 export function switchToOrders(okapi) {
   show(okapi, [prefixes, suffixes, units, tags, tagsEnabled, addresses, closureReasons]);
 }
 
-/** An empty form, with a vendor. Returns the number of the order to be. */
+/** Opens an empty form, with a vendor. Returns the number of the new order. */
 export function openForm(okapi, { userId, vendor }) {
   const { poNumber } = okapi.getJson('/orders/po-number', { limit: 1000 });
   show(okapi, [
@@ -34,12 +34,12 @@ export function openForm(okapi, { userId, vendor }) {
   return need(poNumber, 'GET /orders/po-number', 'poNumber');
 }
 
-/** The form asks for the vendor anew when it was chosen. */
+/** Reads the vendor again, as the form does after a vendor is chosen. */
 export function chooseVendor(okapi, { vendor }) {
   okapi.get(...one('/organizations/organizations/{}', vendor.id));
 }
 
-/** Saves an order that waits for its lines. Returns its id. */
+/** Saves an order that has no lines yet. Returns its id. */
 export function save(okapi, { vendor }, order) {
   const { id } = okapi.post(orders, {
     reEncumber: true, workflowStatus: 'Pending', vendor: vendor.id, manualPo: false, orderType: 'One-Time', acqUnitIds: [], tags: { tagList: [] }, notes: [], ...order,
@@ -47,7 +47,7 @@ export function save(okapi, { vendor }, order) {
   return need(id, `POST ${orders}`, 'an id');
 }
 
-/** The list of orders and the page of one. Returns the order. */
+/** Opens the list of orders and the page of one. Returns the order. */
 export function view(okapi, { vendor, userId }, id) {
   show(okapi, [prefixes, suffixes, units, tags, tagsEnabled, addresses, closureReasons]);
   const order = read(okapi, id);
@@ -77,7 +77,7 @@ export function find(okapi, number) {
   return need(purchaseOrders[0] && purchaseOrders[0].id, `GET ${orders}`, `the order with number ${number}`);
 }
 
-/** An empty form for a line. */
+/** Opens an empty form for a line. */
 export function openLineForm(okapi, { vendor }) {
   show(okapi, [
     setting('ORDERS', 'inventory'), whole('/contributor-name-types'), whole('/identifier-types'), whole('/locations', 'name', 5000),
@@ -105,7 +105,7 @@ export function saveLine(okapi, { fund, location, materialType, method }, { purc
   return need(line.id, 'POST /orders/order-lines', 'an id');
 }
 
-/** The page of a line. */
+/** Opens the page of a line. */
 export function viewLine(okapi, { vendor }, lineId) {
   show(okapi, [
     one('/orders/order-lines/{}', lineId),
@@ -115,7 +115,7 @@ export function viewLine(okapi, { vendor }, lineId) {
   ]);
 }
 
-/** Changes an order as it was read. */
+/** Writes an order that was read, with changes. */
 export function change(okapi, order, changes) {
   okapi.put([`${orders}/{}`, order.id], { ...order, ...changes });
 }

@@ -7,7 +7,7 @@ export function whole(path, sortedBy = 'name', limit = 1000) {
   return [path, { query: `cql.allRecords=1 sortby ${sortedBy}`, limit }];
 }
 
-/** A setting, by the module and the name it is filed under. */
+/** A setting, by its module and its name. */
 export function setting(module, name) {
   return ['/configurations/entries', { query: `(module=${module} and configName=${name})`, limit: 1000 }];
 }
@@ -22,7 +22,7 @@ export function one(template, ...ids) {
   return [[template, ...ids], { limit: 1000 }];
 }
 
-/** Makes calls whose answers only the page would show. */
+/** Makes calls whose responses only the page would use. */
 export function show(okapi, calls) {
   for (const [path, query] of calls) okapi.get(path, query);
 }

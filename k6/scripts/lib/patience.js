@@ -4,12 +4,12 @@ import { sleep } from 'k6';
 import exec from 'k6/execution';
 import { CallError } from './okapi.js';
 
-/** Seconds in which a target must be usable. */
+/** Seconds within which a target must be usable. */
 const limit = 15;
 
 /**
- * Attempts something until it works, and ends the test with a sentence if it
- * has not within 15 seconds, or at once if asking again would not help.
+ * Retries an attempt until it succeeds. It ends the test with a message if the attempt does not
+ * succeed within 15 seconds, or immediately if a retry would not help.
  */
 export function patiently(what, okapi, attempt) {
   const deadline = Date.now() + limit * 1000;
@@ -30,7 +30,7 @@ export function patiently(what, okapi, attempt) {
   }
 }
 
-/** Whether the target understood and said no. */
+/** Returns whether the target rejected the request, so that a retry would not help. */
 function refused(error) {
   return error.status >= 400 && error.status < 500 && error.status !== 404 && error.status !== 429;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The job profiles FOLIO's performance team imports with, as steps: a create
-// profile makes an instance, a holdings record and an item of each record; an
-// update profile finds the three by field 001 and by the HRIDs an export put
-// into 901 and 902.
+// The job profiles that FOLIO's performance team uses for imports, as steps. A create profile
+// creates an instance, a holdings record and an item for each record. An update profile finds the
+// three by field 001 and by the HRIDs that an export added as fields 901 and 902.
 
 import { CallError } from './okapi.js';
 
@@ -53,7 +52,7 @@ export function updateProfile(name) {
   };
 }
 
-/** An action on records of a type, and the mapping that says what it writes. */
+/** Returns an action on records of a type, and the mapping that defines what it writes. */
 function step(name, action, recordType, mappingFields, more = {}) {
   const own = `${name} ${action.toLowerCase()} ${recordType.toLowerCase()}`;
   return {

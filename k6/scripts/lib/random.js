@@ -9,7 +9,7 @@ export function hash(text) {
   return h >>> 0;
 }
 
-/** A generator of numbers in [0, 1) that a text seeds (mulberry32). */
+/** Returns a generator of numbers in [0, 1) with a text as the seed (mulberry32). */
 export function generator(seed) {
   let state = hash(seed);
   return () => {
@@ -20,7 +20,7 @@ export function generator(seed) {
   };
 }
 
-/** One element of a list. */
+/** Returns a random element of a list. */
 export function choose(random, list) {
   return list[Math.floor(random() * list.length)];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls of FOLIO's pages for receiving: how a title is opened is in the
-// performance team's order.
+// The calls of FOLIO's pages for receiving. The calls to open a title are in the performance
+// team's order.
 
 import { materialTypes, tags, tagsEnabled, units } from './acquisitions.js';
 import { CallError } from './okapi.js';
@@ -12,8 +12,8 @@ import { by, one, show, whole } from './pages.js';
 const expected = 'receivingStatus==("Expected" or "Late" or "Claim delayed" or "Claim sent")';
 
 /**
- * Makes an order with one line and opens it, which makes a title and, unless
- * receiving is independent of the order, its expected piece.
+ * Creates an order with one line and opens it. This creates a title and, unless receiving is
+ * independent of the order, its expected piece.
  */
 export function makeTitle(okapi, found, { title, order = {}, workflow = '' }) {
   const { poNumber } = okapi.getJson('/orders/po-number', { limit: 1000 });
@@ -24,7 +24,7 @@ export function makeTitle(okapi, found, { title, order = {}, workflow = '' }) {
   return need(titles[0], 'GET /orders/titles', `the title of line ${lineId}`);
 }
 
-/** The list of titles. */
+/** Opens the list of titles. */
 export function openApp(okapi) {
   const { titles = [] } = okapi.getJson('/orders/titles', {
     query: '(purchaseOrder.workflowStatus==("Closed" or "Open" or "Pending")) sortby title/sort.ascending', limit: 50, offset: 0,
@@ -34,7 +34,7 @@ export function openApp(okapi) {
   if (lines) okapi.get('/orders/order-lines', { limit: 1000, query: lines });
 }
 
-/** The page of a title, with its pieces. */
+/** Opens the page of a title, with its pieces. */
 export function openTitle(okapi, { vendor }, { id, poLineId }) {
   okapi.get(...whole('/locations'));
   show(okapi, [one('/orders/titles/{}', id)]);
@@ -51,7 +51,7 @@ export function openTitle(okapi, { vendor }, { id, poLineId }) {
   return pieces(okapi, { id, poLineId });
 }
 
-/** The lists of a title's pieces. Returns those that are expected and received. */
+/** Reads the lists of a title's pieces. Returns the expected and the received pieces. */
 export function pieces(okapi, { id, poLineId }) {
   const of = `titleId==${id} and poLineId==${poLineId}`;
   const list = (status, sortedBy) => okapi.getJson('/orders/pieces', { limit: 30, offset: 0, query: `(${of} and ${status}) sortby ${sortedBy}` }).pieces || [];
@@ -61,13 +61,13 @@ export function pieces(okapi, { id, poLineId }) {
   return { waiting, received };
 }
 
-/** The form in which pieces are received. */
+/** Opens the form for receiving pieces. */
 export function openReceiving(okapi, { instanceId }, { poLineId }) {
   if (instanceId) okapi.get(...by('/holdings-storage/holdings', `instanceId==${instanceId}`));
   okapi.get(...by('/inventory/items', `purchaseOrderLineIdentifier==${poLineId}`));
 }
 
-/** Receives a piece: its item is in the house. */
+/** Receives a piece: its item has arrived. */
 export function receive(okapi, { poLineId, id, holdingId, locationId, displayOnHolding = false, enumeration, chronology }) {
   const piece = { id, itemStatus: 'In process', displayOnHolding, enumeration, chronology };
   if (holdingId) piece.holdingId = holdingId;
@@ -78,7 +78,7 @@ export function receive(okapi, { poLineId, id, holdingId, locationId, displayOnH
   requireSuccess('POST /orders/check-in', receivingResults);
 }
 
-/** Takes that back: the piece is expected again. */
+/** Undoes the receiving: the piece is expected again. */
 export function unreceive(okapi, { poLineId, id, displayOnHolding = false }) {
   const { receivingResults } = okapi.post('/orders/receive', {
     toBeReceived: [{ poLineId, received: 1, receivedItems: [{ pieceId: id, itemStatus: 'On order', displayOnHolding }] }], totalRecords: 1,
@@ -86,7 +86,7 @@ export function unreceive(okapi, { poLineId, id, displayOnHolding = false }) {
   requireSuccess('POST /orders/receive', receivingResults);
 }
 
-/** Both calls answer 200 even if nothing was done. */
+/** Throws an error if nothing was done. Both calls respond with 200 even then. */
 function requireSuccess(call, results) {
   const [{ processedWithError = 0, receivingItemResults = [] } = {}] = need(results, call, 'receivingResults');
   if (processedWithError === 0) return;

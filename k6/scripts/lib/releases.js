@@ -3,8 +3,8 @@
 const circulationSettings = ['/circulation/settings', { query: '(name==other_settings)' }];
 
 /**
- * What FOLIO's circulation pages do differently: in 2023, as in the published
- * reports, and since settings have left the module of configurations.
+ * The differences between FOLIO's circulation pages in 2023, as in the published reports, and
+ * since settings have left the module of configurations.
  */
 export const releases = {
   2023: {
@@ -13,7 +13,7 @@ export const releases = {
     pictureSettings: ['/configurations/entries', { query: '(module==USERS and configName==profile_pictures)' }],
     openRequest: 'Open',
     limit: 100,
-    /** Whether check-ins tell the session they belong to. */
+    /** Whether check-ins contain the id of their session. */
     sessions: false,
   },
   2026: {

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Searches of the catalogue, as the performance team's script makes them: each
-// workflow is a list of queries with words drawn anew each time.
+// Searches of the catalog, as in the performance team's script. Each workflow is a list of
+// queries with new random words each time.
 
 import { show } from './pages.js';
 import { choose } from './random.js';
 import { transaction } from './transaction.js';
 
 const languages = ['eng', 'ita', 'ukr'];
-/** Seconds a person takes between searches: those of check-in and check-out, for the script's are not known. */
+/**
+ * Seconds between searches: the think time of check-in and check-out, because the script's is
+ * unknown.
+ */
 const thinkTime = 4;
 
-/** A workflow of searches; queries makes their list, of words and a language. */
+/**
+ * Returns a workflow of searches. queries returns the list of queries for given words and a
+ * language.
+ */
 export function search(name, path, queries) {
   return {
     transactions: [name],
@@ -29,12 +35,12 @@ export function search(name, path, queries) {
   };
 }
 
-/** A phrase with anything before and after it. */
+/** Returns a phrase with wildcards before and after it. */
 export function within(phrase) {
   return phrase.replace(/^"?(.*?)"?$/, '"*$1*"');
 }
 
-/** What the workflows by filter and by keyword ask for. */
+/** Returns the queries of the workflows by filter and by keyword. */
 export function filtered({ sentence, language }) {
   return [
     `keyword all ${sentence} AND languages == ${language}`,

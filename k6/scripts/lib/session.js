@@ -3,10 +3,10 @@
 import http from 'k6/http';
 import { CallError, decode, expect } from './answer.js';
 
-/** The part of a token's life after which it is renewed, as FOLIO's pages do. */
+/** The share of a token's lifetime after which it is renewed, as in FOLIO's pages. */
 const ripe = 0.8;
 
-/** A login whose token lasts: FOLIO's until 2024. */
+/** A login with a token that does not expire: FOLIO's until 2024. */
 class LastingSession {
   constructor(okapi, credentials) {
     this.okapi = okapi;
@@ -18,7 +18,7 @@ class LastingSession {
     if (!this.token) this.login();
   }
 
-  /** The gateway took the token for none of its own. */
+  /** Logs in again, because the gateway rejected the token. */
   refused() {
     this.login();
   }
@@ -36,9 +36,9 @@ class LastingSession {
 }
 
 /**
- * A login whose access token lives for minutes and whose refresh token lives
- * longer. Each refresh gives both anew; when the refresh token is over too, or
- * is refused, the user logs in again.
+ * A login with an access token that is valid for minutes and a refresh token that is valid
+ * longer. Each refresh renews both. If the refresh token has also expired, or is rejected, the
+ * user logs in again.
  */
 class ExpiringSession {
   constructor(okapi, credentials) {
@@ -67,7 +67,7 @@ class ExpiringSession {
     this.keep(answer, name);
   }
 
-  /** Whether a refresh worked. If not, a login tells what is the matter. */
+  /** Returns whether a refresh succeeded. If not, a login shows the reason. */
   refreshed() {
     const cookies = `folioRefreshToken=${this.refresh.token}; folioAccessToken=${this.access.token}`;
     const answer = post(this.okapi, '/authn/refresh', { cookies });
@@ -78,7 +78,8 @@ class ExpiringSession {
 
   keep(answer, name) {
     const { accessTokenExpiration, refreshTokenExpiration } = decode(answer, name);
-    // By the gateway's own clock, which need not agree with ours; it tells whole seconds.
+    // Uses the gateway's clock, which may differ from the local clock. It has a resolution of one
+    // second.
     const now = Date.parse(answer.headers.Date) + 1000 || Date.now();
     this.access = token(answer, name, 'folioAccessToken', Date.parse(accessTokenExpiration) - now);
     this.refresh = token(answer, name, 'folioRefreshToken', Date.parse(refreshTokenExpiration) - now);
@@ -89,7 +90,7 @@ class ExpiringSession {
   }
 }
 
-/** How users log in, by the names that LOGIN takes. */
+/** The kinds of login, by the values of LOGIN. */
 export const sessions = { Okapi: LastingSession, Expiring: ExpiringSession };
 
 function token(answer, name, cookie, life) {
@@ -99,7 +100,7 @@ function token(answer, name, cookie, life) {
   return { token: found.value, due: Date.now() + ripe * life };
 }
 
-/** A call about the login itself: it belongs to no transaction. */
+/** Makes a call of the login itself, which belongs to no transaction. */
 function post(okapi, path, { body = null, cookies }) {
   return okapi.send({
     method: 'POST',
@@ -112,7 +113,8 @@ function post(okapi, path, { body = null, cookies }) {
       Accept: 'application/json',
       ...(cookies ? { Cookie: cookies } : {}),
     },
-    // Of its own: k6 would send the cookies it keeps a second time, and forgets them after each iteration.
+    // A separate jar, because k6 would send its own cookies in addition, and deletes them after
+    // each iteration.
     jar: new http.CookieJar(),
     timeout: okapi.timeout,
     responseType: 'text',

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the environment tells a script. A mistake stops k6 before the test starts.
+// The settings from the environment. An error stops k6 before the test starts.
 
-/** The text of an environment variable; without a fallback it must be set. */
+/**
+ * Returns the text of an environment variable, or the fallback. Without a fallback, it must be
+ * set.
+ */
 export function text(name, fallback) {
   const value = __ENV[name];
   if (value !== undefined && value !== '') return value;
@@ -10,14 +13,14 @@ export function text(name, fallback) {
   return fallback;
 }
 
-/** A number of at least min. */
+/** Returns a number of at least min. */
 export function number(name, fallback, min = 0) {
   const value = Number(text(name, fallback === undefined ? undefined : String(fallback)));
   if (!(value >= min)) throw new Error(`environment variable ${name} is "${__ENV[name]}", not a number of at least ${min}`);
   return value;
 }
 
-/** A whole number from min to max. */
+/** Returns a whole number from min to max. */
 export function whole(name, fallback, min, max = Number.MAX_SAFE_INTEGER) {
   const value = number(name, fallback, min);
   if (!Number.isInteger(value) || value > max) {
@@ -26,7 +29,7 @@ export function whole(name, fallback, min, max = Number.MAX_SAFE_INTEGER) {
   return value;
 }
 
-/** Where the system under test is and who logs in, and how. */
+/** Returns the address of the system under test and the login. */
 export function target() {
   return {
     baseUrl: text('BASE_URL').replace(/\/+$/, ''),
@@ -38,7 +41,7 @@ export function target() {
   };
 }
 
-/** One of several words; the first where the variable is not set. */
+/** Returns one of several words, or the first one if the variable is not set. */
 export function oneOf(name, words) {
   const value = text(name, words[0]);
   if (!words.includes(value)) throw new Error(`environment variable ${name} is "${value}", not one of ${words.join(', ')}`);

@@ -2,19 +2,19 @@
 
 import { hash } from './random.js';
 
-/** The user, from 0, whose item this is: the same whichever load generator and list one asks. */
+/** Returns the user, from 0, who owns an item. It is the same for all load generators and lists. */
 function owner(barcode, users) {
   return hash(barcode) % users;
 }
 
-/** The barcodes, each once, in the order of the users who own them. */
+/** Returns the barcodes, each once, in the order of the users who own them. */
 export function deal(barcodes, users) {
   const hands = Array.from({ length: users }, () => []);
   for (const barcode of new Set(barcodes)) hands[owner(barcode, users)].push(barcode);
   return hands.flat();
 }
 
-/** One user's part of a list that was dealt; it copies nothing. */
+/** One user's part of a list that was dealt. It copies nothing. */
 export class Share {
   constructor(dealt, user, users) {
     const slot = user % users;
@@ -28,7 +28,7 @@ export class Share {
   }
 }
 
-/** The position of the first barcode that belongs to a user or to a later one. */
+/** Returns the position of the first barcode that belongs to a user or to a later one. */
 function firstOf(dealt, slot, users) {
   let low = 0;
   let high = dealt.length;
@@ -40,7 +40,7 @@ function firstOf(dealt, slot, users) {
   return low;
 }
 
-/** Throws a sentence if somebody would stand there without an item: two users may never share one. */
+/** Throws an error if a user has no item of its own, because two users may never share one. */
 export function requireShares(dealt, users, what) {
   for (let user = 0; user < users; user++) {
     if (new Share(dealt, user, users).length === 0) {

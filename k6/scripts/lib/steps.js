@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Takes the steps of a page one after the other, with a person's pause before
- * each; the pauses are a share of the iteration's think time.
+ * Makes the steps of a page one after the other, with a pause before each. The pauses are a share
+ * of the iteration's think time.
  */
 export function take(think, share, steps) {
   for (const step of steps) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The storage behind a system, an S3 server, is spoken to by presigned URLs: it
-// knows nothing of FOLIO, and gets none of its headers and cookies.
+// The storage behind a system is an S3 server, which is called with presigned URLs. It is
+// independent of FOLIO and gets none of FOLIO's headers and cookies.
 
 import http from 'k6/http';
 import { quote } from './answer.js';
@@ -9,10 +9,13 @@ import { CallError } from './okapi.js';
 import { need } from './need.js';
 import { whole } from './settings.js';
 
-/** Bytes of a part, FOLIO's page's own 30 MiB; S3 takes none below 5 MiB but the last. */
+/**
+ * The size of a part in bytes. FOLIO's page uses 30 MiB. S3 requires at least 5 MiB, except for
+ * the last part.
+ */
 const partBytes = whole('PART_MEBIBYTES', 30, 5, 5120) << 20;
 
-/** Sends a file part by part; each is let go of before the next is made. */
+/** Sends a file part by part, and releases each part before it creates the next. */
 export function sendToStorage(okapi, { uploadId: definitionId, fileId, fileName }, file, timeout) {
   const { url, key, uploadId } = okapi.getJson('/data-import/uploadUrl', { filename: fileName });
   const tags = [put(okapi, need(url, 'GET /data-import/uploadUrl', 'url'), file.next(partBytes), timeout)];
@@ -24,7 +27,7 @@ export function sendToStorage(okapi, { uploadId: definitionId, fileId, fileName 
     { uploadId, key, tags }, { expected: 204 });
 }
 
-/** PUTs a part and returns its ETag, quotation marks included. */
+/** PUTs a part and returns its ETag, including quotation marks. */
 function put(okapi, url, body, timeout) {
   const answer = atStorage(okapi, 'PUT', url, { body, timeout, responseType: 'text' });
   return need(answer.headers.Etag || answer.headers.ETag, 'PUT /{bucket}/{key}', 'the header ETag');
@@ -42,7 +45,8 @@ function atStorage(okapi, method, url, more) {
   if (answer.status === 0) {
     throw new CallError(`${where} failed: ${answer.error}; runners must reach the storage under the host that its URLs name`, 0);
   }
-  // An object may be large, and what is wrong with it is not told in JSON: no more of it than a sentence.
+  // An object may be large, and its errors are not in JSON. Only the first 300 characters are
+  // quoted.
   const why = typeof answer.body === 'string' ? `: ${quote(answer.body, 300)}` : '';
   if (answer.status !== 200) throw new CallError(`${where} answered ${answer.status} instead of 200${why}`, answer.status);
   return answer;

@@ -3,8 +3,8 @@
 import { sleep } from 'k6';
 
 /**
- * The time a person takes between the steps of one iteration. Its mean is
- * spread over pauses; each is uniform between nothing and twice its share.
+ * The time that a person takes between the steps of one iteration. Its mean is divided into
+ * pauses. Each pause is uniformly distributed between zero and twice its share.
  */
 export class Think {
   constructor(meanSeconds, random, wait = sleep) {
@@ -23,7 +23,10 @@ export class Think {
     this.wait(2 * share * this.mean * this.random());
   }
 
-  /** What is left, so that users do not hurry when the system refuses them. */
+  /**
+   * Waits for the rest of the time, so that users do not speed up when the system rejects
+   * requests.
+   */
   rest() {
     if (this.left > 0) this.pause(this.left);
   }

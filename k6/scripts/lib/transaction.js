@@ -5,26 +5,26 @@ import { CallError } from './okapi.js';
 
 const duration = new Trend('transaction_duration', true);
 
-/** Errors each user tells about; the log is for reading, the metrics count them all. */
+/** The number of errors that each user logs. The metrics count all errors. */
 const errorsTold = 10;
 let errors = 0;
 
-/** Records a transaction of so many milliseconds; outcome is "ok" or "error". */
+/** Records a transaction with this duration. outcome is "ok" or "error". */
 export function record(transaction, milliseconds, outcome) {
   duration.add(milliseconds, { transaction, outcome });
 }
 
 /**
- * Makes the calls of a transaction, tagged with its name, and records the sum of
- * their times. The first call that fails ends the transaction. Returns whether none did.
+ * Makes the calls of a transaction, tagged with its name, and records the sum of their times. The
+ * first failed call ends the transaction. Returns whether all calls succeeded.
  */
 export function transaction(name, okapi, calls) {
   return attempt(name, okapi, calls, () => okapi.spent);
 }
 
 /**
- * The same by the clock: for what the system goes on with by itself, between
- * calls that only look how far it is.
+ * Does the same with the elapsed time, for work that the system continues by itself between calls
+ * that only query its progress.
  */
 export function elapsed(name, okapi, calls) {
   const began = Date.now();
@@ -48,9 +48,9 @@ function attempt(name, okapi, calls, took) {
 }
 
 /**
- * Makes what a transaction is to work on, which is no part of its time. Returns
- * what the calls return; or nothing if one fails: then the transaction, which
- * cannot be, has failed.
+ * Creates the data that a transaction uses, which is not part of its time. Returns the result of
+ * the calls, or nothing if one fails. In that case, the transaction is impossible and counts as
+ * failed.
  */
 export function prepare(name, okapi, calls) {
   okapi.spent = 0;

@@ -18,7 +18,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// The measured archive is a valid archive with the specified series.
+// TestFilledArchiveIsValid checks that the measured archive is valid and has the specified
+// series.
 func TestFilledArchiveIsValid(t *testing.T) {
 	root := t.TempDir()
 	of := size{Experiments: 20, Runs: 20, Namespaces: 2, Series: 3, Observations: 8, Deep: 40, Modules: 10}
@@ -43,7 +44,8 @@ func TestFilledArchiveIsValid(t *testing.T) {
 	}
 }
 
-// Two writers of the same record don't disturb each other.
+// TestConcurrentWritersOfOneRecord checks that concurrent writers of the same object do not
+// fail.
 func TestConcurrentWritersOfOneRecord(t *testing.T) {
 	root := t.TempDir()
 	store, err := open(t.Context(), root)
@@ -60,7 +62,8 @@ func TestConcurrentWritersOfOneRecord(t *testing.T) {
 	}
 }
 
-// Runs written by the pattern equal those written by the operator.
+// TestPatternsMatchRecords checks that records from the pattern equal those of the
+// operator.
 func TestPatternsMatchRecords(t *testing.T) {
 	of := size{Experiments: 20, Runs: 20, Namespaces: 2, Series: 3, Observations: 30, Deep: 40, Modules: 10}
 	for nth := range 9 {

@@ -32,18 +32,21 @@ import (
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
-// size of an archive.
+// size is the size of an archive.
 type size struct {
-	// Experiments in all namespaces, and runs of each.
+	// Experiments is the number of experiments in all namespaces, and Runs is the number of
+	// runs per experiment.
 	Experiments, Runs int
-	// Namespaces have equal shares of them.
+	// Namespaces is the number of namespaces, which have equal shares of the experiments.
 	Namespaces int
-	// Series of a namespace: the first has four in ten of its experiments, the others
-	// share the rest.
+	// Series is the number of series per namespace. The first has 40 % of the experiments,
+	// and the others share the rest.
 	Series int
-	// Observations of a run; those of the reported series have Deep.
+	// Observations is the number of observations per run. Runs of the reported series have
+	// Deep observations.
 	Observations, Deep int
-	// Modules of a system of that series; others have a thirtieth.
+	// Modules is the number of modules per system of the reported series. Other systems
+	// have a thirtieth.
 	Modules int
 }
 
@@ -52,16 +55,16 @@ const (
 	primary         = "cico/Check-In/average"
 )
 
-// isReported: the reported series' experiments are the last ones of the first series of the
-// first namespace, as many as a history reads.
+// isReported returns whether an experiment is in the reported series. These are the last
+// experiments of the first series of the first namespace, as many as a history reads.
 func (s size) isReported(namespace, nth int) bool {
 	return namespace == 0 && nth < s.first() && nth >= s.first()-releases.MaxPoints
 }
 
-// first is how many experiments the first series of a namespace has.
+// first returns the number of experiments of the first series of a namespace.
 func (s size) first() int { return max(1, s.Experiments/s.Namespaces*4/10) }
 
-// series of the nth experiment of a namespace.
+// series returns the series of the nth experiment of a namespace.
 func (s size) series(nth int) int {
 	if nth < s.first() || s.Series < 2 {
 		return 0
@@ -69,8 +72,8 @@ func (s size) series(nth int) int {
 	return 1 + nth%(s.Series-1)
 }
 
-// unsynced is a directory without fsync: a benchmark can be filled again. Recent writes are
-// read from memory.
+// unsynced is a directory without fsync, because a benchmark can be filled again. Recent
+// writes are read from memory.
 type unsynced struct {
 	archive.Bucket
 	root string
@@ -118,8 +121,8 @@ func (u *unsynced) known(key string) ([]byte, bool) {
 	return body, known
 }
 
-// remember keeps an object before its file is written: concurrent readers read it from
-// memory, and never half of it.
+// remember keeps an object in memory before its file is written. Concurrent readers read it
+// from there, so they never read a partial file.
 func (u *unsynced) remember(key string, body []byte) (isNew bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -150,7 +153,7 @@ func open(ctx context.Context, root string) (*archive.Store, error) {
 	return archive.New(&unsynced{Bucket: opened, root: root, recent: map[string][]byte{}}, location, archive.Options{}), nil
 }
 
-// fill fills a directory with an archive, with the operator's code for records.
+// fill fills a directory with an archive. It uses the operator's code for records.
 func fill(ctx context.Context, root string, of size, tell func(done int)) error {
 	store, err := open(ctx, root)
 	if err != nil {
@@ -181,7 +184,7 @@ func keep(ctx context.Context, store *archive.Store, of size, namespace, nth int
 	references := make([]archive.Reference, 0, len(input.Runs))
 	for i := range input.Runs {
 		record := alike.newRecord(&input.Runs[i])
-		// All runs share one object as their raw results: nothing here reads it.
+		// All runs share one object as their raw results: the benchmark does not read it.
 		record.Items = append(record.Items, archive.Item{Kind: "ConfigMap", Name: input.Runs[i].Name + "-raw", MediaType: "application/yaml", Bytes: raw})
 		reference, err := store.Keep(ctx, record)
 		if err != nil {
@@ -199,7 +202,8 @@ func keep(ctx context.Context, store *archive.Store, of size, namespace, nth int
 
 var raw = []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: raw}\n")
 
-// draw generates an experiment, with a step in its true value two thirds through the series.
+// draw generates an experiment. The true value of the reported series has a step after two
+// thirds of its experiments.
 func draw(of size, namespace, nth int) report.Input {
 	random := rand.New(rand.NewPCG(uint64(namespace), uint64(nth)))
 	found := of.isReported(namespace, nth)
@@ -255,7 +259,8 @@ func newRun(experiment *v1alpha1.PerfExperiment, n int, system v1alpha1.System, 
 	return run
 }
 
-// newSystem has this many modules; one of them has another image from time to time.
+// newSystem returns a system with the given number of modules. The image of one module
+// changes from time to time.
 func newSystem(modules, nth int) v1alpha1.System {
 	var system v1alpha1.System
 	for at := range modules {
@@ -271,7 +276,7 @@ func newSystem(modules, nth int) v1alpha1.System {
 	return system
 }
 
-// observe generates observations: a quarter of loads, the rest of servers.
+// observe generates observations: a quarter are of loads, the others of servers.
 func observe(random *rand.Rand, count int, truth float64) []v1alpha1.Observation {
 	all := make([]v1alpha1.Observation, 0, count)
 	draw := func(name, unit string, center float64) {

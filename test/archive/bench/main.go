@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench fills a directory with an archive of years, and measures how perflab shows
-// the history of one of its series, from the directory and from a real S3 server on loopback,
-// and how it rebuilds the index.
+// Command bench fills a directory with an archive of several years. It measures how perflab
+// shows the history of one series, from the directory and from a real S3 server on
+// loopback, and how it rebuilds the index.
 package main
 
 import (
@@ -23,10 +23,10 @@ import (
 type options struct {
 	size    size
 	perflab string
-	// directory to fill, or that is already filled.
+	// directory is the directory to fill, or a directory that is already filled.
 	directory string
 	tries     int
-	// objects rebuilds the index from the objects alone as well.
+	// objects is true if the index is also rebuilt from the objects alone.
 	objects bool
 	strict  bool
 }
@@ -99,7 +99,7 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// filledOnce fills the directory unless it is filled, and returns the duration.
+// filledOnce fills the directory unless it is already filled. It returns the duration.
 func filledOnce(ctx context.Context, o options, root string) (time.Duration, error) {
 	note := filepath.Join(o.directory, "size.json")
 	want, err := json.Marshal(o.size)

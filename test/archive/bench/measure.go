@@ -22,14 +22,15 @@ import (
 	"perflab.dev/perflab/test/archive/gateway"
 )
 
-// row is one result; a goal of zero is not checked.
+// row is one result. A goal of zero is not checked.
 type row struct {
 	what string
 	took time.Duration
-	// cpu of all its threads, which does not depend on other load of the machine.
+	// cpu is the CPU time of all threads, which does not depend on other load of the
+	// machine.
 	cpu  time.Duration
 	peak int64
-	// goals: seconds and bytes.
+	// within and most are the goals for took and peak.
 	within time.Duration
 	most   int64
 }
@@ -77,7 +78,8 @@ func measure(ctx context.Context, o options, root, address string) (*result, err
 	return found, err
 }
 
-// rebuild rebuilds the index, and all references, and compares them with the original.
+// rebuild rebuilds the index, and optionally all references. It compares them with the
+// original.
 func (r *result) rebuild(ctx context.Context, o options, root, url string) error {
 	lost := map[string][]string{"rebuilt index from the records": {"series"}}
 	steps := []string{"rebuilt index from the records"}
@@ -115,7 +117,7 @@ func (r *result) rebuild(ctx context.Context, o options, root, url string) error
 	return nil
 }
 
-// digestFiles hashes the names and contents of all files of folders.
+// digestFiles returns a hash of the names and contents of all files of folders.
 func digestFiles(root string, folders []string) (string, error) {
 	sum := sha256.New()
 	for _, folder := range folders {
@@ -137,8 +139,8 @@ func digestFiles(root string, folders []string) (string, error) {
 
 var highWater = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// child runs perflab and measures its duration and its peak memory, which it reads every few
-// milliseconds: the value at exit includes the memory of this process.
+// child runs perflab and measures its duration and its peak memory. It reads the memory
+// every few milliseconds, because the value at exit includes the memory of this process.
 func child(ctx context.Context, program string, arguments ...string) (used row, out string, err error) {
 	var printed, problems bytes.Buffer
 	command := exec.CommandContext(ctx, program, arguments...)
@@ -193,7 +195,7 @@ func (r *result) write(out io.Writer) {
 	_, _ = io.WriteString(out, text.String())
 }
 
-// missed lists missed goals.
+// missed returns the missed goals.
 func (r *result) missed() []string {
 	var all []string
 	for _, one := range r.rows {

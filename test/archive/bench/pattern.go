@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// pattern is the record of a run with marks where the runs of an experiment differ.
-// Writing the YAML of half a million of them takes an hour; replacing marks takes minutes.
+// pattern is the record of a run with placeholders where the runs of an experiment differ.
+// Writing half a million runs as YAML takes an hour; replacing placeholders takes minutes.
 type pattern struct {
 	experiment *v1alpha1.PerfExperiment
 	record     archive.Record
@@ -50,7 +50,7 @@ func newPattern(experiment *v1alpha1.PerfExperiment, like *v1alpha1.PerfRun) (*p
 
 func markedValue(nth int) string { return fmt.Sprintf("7%06d.5", nth) }
 
-// newRecord returns the record of a run, as archive.Run builds it.
+// newRecord returns the record of a run, as contents.RunRecord builds it.
 func (p *pattern) newRecord(run *v1alpha1.PerfRun) archive.Record {
 	pairs := []string{
 		"marked-name", run.Name, "marked-uid", string(run.UID), "marked-arm", run.Spec.Arm, "marked-scenario", run.Spec.Scenario.Name,

@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
-// Region of the server.
+// Region is the region of the server.
 const Region = "eu-test-1"
 
 // Gateway is a running server, on loopback.
@@ -30,7 +30,7 @@ type Gateway struct {
 	stop    func()
 }
 
-// Start starts a server whose buckets are the directories below a root. Metadata of
+// Start starts a server whose buckets are the directories in a root. The metadata of
 // objects is in another directory, because not every file system has extended attributes.
 func Start(root, attributes, access, secret string) (*Gateway, error) {
 	if err := os.MkdirAll(attributes, 0o700); err != nil {
@@ -71,7 +71,7 @@ func Start(root, attributes, access, secret string) (*Gateway, error) {
 	return made, nil
 }
 
-// Stop stops it.
+// Stop stops the server.
 func (g *Gateway) Stop() { g.stop() }
 
 func (g *Gateway) up(ended <-chan error) error {

@@ -53,32 +53,32 @@ func startArgo(t *testing.T) *argo {
 	return started
 }
 
-// controller starts the application controller. The function stops it.
+// controller starts the application controller and returns a function that stops it.
 func (a *argo) controller(t *testing.T) (stop func()) {
 	t.Helper()
 	return a.run(t, "argocd-application-controller", "--namespace", "argocd", "--kubeconfig", os.Getenv("KUBECONFIG"),
 		"--repo-server", a.repoServer, "--redis", a.cache, "--metrics-port", freePort(t),
 		// The application's status has each object's health.
 		"--persist-resource-health",
-		// Failures are retried soon, because a test waits less long than a user.
+		// Failures are retried soon, because a test has less time than a user.
 		"--self-heal-backoff-cap-seconds", "5")
 }
 
-// run starts one of the programs, which are one file under several names, and ends it with
-// the test.
+// run starts one of the programs, which are one binary with several names. It stops the
+// program when the test ends.
 func (a *argo) run(t *testing.T, name string, arguments ...string) (stop func()) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(a.logs, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It must still run in the test's clean-up, after the test's context has ended.
+	// The program must still run in the test's cleanup, after the test's context has ended.
 	ctx, end := context.WithCancel(context.Background())
 	command := exec.CommandContext(ctx, required(t, "ARGOCD"), append(arguments, "--loglevel", "info")...)
 	command.Env = append(a.environment, "ARGOCD_BINARY_NAME="+name)
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// With its child processes: git and helm.
+	// Cancel also stops the child processes, git and helm.
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
 	command.WaitDelay = 20 * time.Second
 	if err := command.Start(); err != nil {
@@ -93,7 +93,7 @@ func (a *argo) run(t *testing.T, name string, arguments ...string) (stop func())
 	return stop
 }
 
-// logs is the directory of the programs' logs; they are kept if the test fails.
+// logs returns the directory of the programs' logs. The logs are kept if the test fails.
 func logs(t *testing.T) string {
 	t.Helper()
 	made, err := os.MkdirTemp("", "perflab-argocd-") //nolint:usetesting // read after a test that failed
@@ -113,8 +113,8 @@ func logs(t *testing.T) string {
 // loopback is the address of the programs.
 const loopback = "127.0.0.1"
 
-// freePort returns a free port that the system does not assign meanwhile: it assigns from
-// 32768 on.
+// freePort returns a free port below 32768. The system assigns ports from 32768 on, so it
+// does not assign this port meanwhile.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for nextPort < 30000 {
@@ -144,7 +144,7 @@ func required(t *testing.T, name string) string {
 	return value
 }
 
-// module is the directory of a Go module that this one requires.
+// module returns the directory of a Go module that this one requires.
 func module(t *testing.T, path string) string {
 	t.Helper()
 	return strings.TrimSpace(output(t, "", "go", "list", "-m", "-f", "{{.Dir}}", path))
@@ -155,7 +155,7 @@ func kubectl(t *testing.T, arguments ...string) string {
 	return output(t, "", required(t, "KUBECTL"), arguments...)
 }
 
-// output of a command that must succeed.
+// output returns the output of a command that must succeed.
 func output(t *testing.T, directory, program string, arguments ...string) string {
 	t.Helper()
 	written, err := tried(directory, program, arguments...)
@@ -165,8 +165,8 @@ func output(t *testing.T, directory, program string, arguments ...string) string
 	return written
 }
 
-// tried runs a command in a directory, "" for this one. Clean-up calls it too, so it has its
-// own deadline.
+// tried runs a command in a directory, or in the current one if it is "". It has its own
+// deadline, because cleanup calls it too.
 func tried(directory, program string, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()

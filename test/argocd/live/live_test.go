@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// soon is how long Argo CD may take to act on a change.
+	// soon is the time limit for Argo CD to act on a change.
 	soon = time.Minute
-	// runLimit is how long the experiment may take to build its first environment, and
-	// between any two runs.
+	// runLimit is the time limit for building the first environment, and between any two
+	// runs.
 	runLimit = 6 * time.Minute
 )
 
-// TestGitOps does with a repository what its owners do: create everything from one
-// Application, change objects in Git and by hand, delete an experiment, delete everything.
-// Each step builds on the previous ones.
+// TestGitOps performs the changes that owners of a repository make: create everything from
+// one Application, change objects in Git and manually, delete an experiment, delete
+// everything. Each step builds on the previous ones.
 func TestGitOps(t *testing.T) {
 	s := newStory(t)
 	t.Cleanup(func() {
@@ -67,7 +67,7 @@ type story struct {
 	argo       *argo
 	// stop ends the application controller.
 	stop func()
-	// loaded are the runs that were under load before any change.
+	// loaded has the runs that were under load before any change.
 	loaded map[string]string
 }
 
@@ -97,8 +97,9 @@ func (s *story) activeIsReported(t *testing.T) {
 	}
 }
 
-// reportsStartNoComparison starts right after a comparison: Argo CD makes the next one by
-// itself two minutes later.
+// reportsStartNoComparison checks that status updates do not start a comparison. It starts
+// right after a comparison, because Argo CD starts the next one on its own two minutes
+// later.
 func (s *story) reportsStartNoComparison(t *testing.T) {
 	compared := application(t, "perflab-experiments").Status.ReconciledAt
 	for range 3 {
@@ -152,8 +153,9 @@ func (s *story) changedQuestionIsRefused(t *testing.T) {
 	assertKept(t, s.loaded)
 }
 
-// scheduledStays: the schedule creates an experiment a minute, unless one is running. The
-// experiments are suspended, and don't queue.
+// scheduledStays checks that Argo CD keeps experiments that a schedule has created. The
+// schedule creates one per minute, unless one is running. The experiments are suspended and
+// do not queue.
 func (s *story) scheduledStays(t *testing.T) {
 	s.repository.append(t, experiments, read(t, "testdata/nightly.yaml"))
 	s.repository.commit(t, "Measure every night")
@@ -184,7 +186,7 @@ func (s *story) changedTemplateIsForTheNext(t *testing.T) {
 	if users := loadUsers(t, earlier); users != "3" {
 		t.Errorf("the one that was made before has %s users", users)
 	}
-	// While one is running none is created.
+	// The schedule creates none while one is running.
 	kubectl(t, "-n", "lab", "delete", "perfexperiment", earlier)
 	eventually(t, 2*time.Minute, "the next one, of the new template", func() (bool, string) {
 		next := scheduled(t)
@@ -273,7 +275,7 @@ func application(t *testing.T, name string) *v1alpha1.Application {
 	return found
 }
 
-// operation is the result of an application's last sync.
+// operation returns the result of an application's last sync.
 func operation(t *testing.T, name string) string {
 	t.Helper()
 	state := application(t, name).Status.OperationState
@@ -289,7 +291,7 @@ func operation(t *testing.T, name string) string {
 	return said
 }
 
-// experimentHealth is Argo CD's health of an experiment.
+// experimentHealth returns Argo CD's health of an experiment.
 func experimentHealth(t *testing.T, experiment string) v1alpha1.HealthStatus {
 	t.Helper()
 	return healthIn(t, "PerfExperiment", experiment)
@@ -315,7 +317,7 @@ func refresh(t *testing.T, name string) {
 func synced(t *testing.T, name string) {
 	t.Helper()
 	refresh(t, name)
-	// A refused sync is retried for some minutes before another starts.
+	// A rejected sync is retried for some minutes before another sync starts.
 	eventually(t, 5*time.Minute, name+" to be synced", func() (bool, string) {
 		current := application(t, name)
 		_, asked := current.Annotations["argocd.argoproj.io/refresh"]
@@ -324,7 +326,7 @@ func synced(t *testing.T, name string) {
 	})
 }
 
-// syncAgain applies everything, whether or not it differs.
+// syncAgain applies everything, even if it does not differ.
 func syncAgain(t *testing.T, name string) {
 	t.Helper()
 	asked := time.Now().Add(-time.Second)
@@ -348,13 +350,14 @@ func experiment(t *testing.T, name string) *unstructured.Unstructured {
 	return found
 }
 
-// scheduled is the name of the experiment that the schedule has created; empty: none.
+// scheduled returns the name of the experiment that the schedule has created, or "" if
+// there is none.
 func scheduled(t *testing.T) string {
 	t.Helper()
 	return strings.TrimPrefix(strings.TrimSpace(kubectl(t, "-n", "lab", "get", "perfexperiments", "-l", "perflab.dev/schedule=nightly", "-o", "name")), "perfexperiment.perflab.dev/")
 }
 
-// loadUsers is the number of users of an experiment's load.
+// loadUsers returns the number of users of an experiment's load.
 func loadUsers(t *testing.T, experiment string) string {
 	t.Helper()
 	return kubectl(t, "-n", "lab", "get", "perfexperiment", experiment, "-o", "jsonpath={.spec.scenarios[0].loads[0].checkInCheckOut.users}")
@@ -365,7 +368,7 @@ func resourceVersion(t *testing.T, name string) string {
 	return experiment(t, name).GetResourceVersion()
 }
 
-// names of the objects of some kinds, one a line.
+// names returns the names of the objects of some kinds, one per line.
 func names(t *testing.T, namespace, kinds string) string {
 	t.Helper()
 	return strings.TrimSpace(kubectl(t, "-n", namespace, "get", kinds, "-o", "name"))
@@ -376,7 +379,7 @@ func suspend(t *testing.T, value string) {
 	kubectl(t, "-n", "lab", "patch", "perfexperiment", "heap", "--type=merge", "-p", `{"spec": {"suspend": `+value+`}}`)
 }
 
-// attempts are the runs that were under load, with their identity.
+// attempts returns the runs that were under load, with their identity.
 func attempts(t *testing.T) map[string]string {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
@@ -390,7 +393,7 @@ func attempts(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 		for _, load := range loads {
-			// The start of the load is corrected once its results are read.
+			// The start time of the load is corrected when its results are read.
 			if created, _, _ := unstructured.NestedString(load.(map[string]any), "createTime"); created != "" {
 				found[run.GetName()] = fmt.Sprintf("%s, loaded since %s", run.GetUID(), created)
 			}
@@ -413,7 +416,7 @@ func assertKept(t *testing.T, loaded map[string]string) {
 	}
 }
 
-// awaitLoad waits until a run sends requests.
+// awaitLoad waits until the load of a run has started.
 func awaitLoad(t *testing.T) {
 	t.Helper()
 	eventually(t, runLimit, "a run to be under load", func() (bool, string) {
@@ -422,7 +425,7 @@ func awaitLoad(t *testing.T) {
 	})
 }
 
-// describe prints the applications' state after a failure.
+// describe logs the state of the applications after a failure.
 func describe(t *testing.T) {
 	t.Helper()
 	for _, name := range strings.Fields(names(t, "argocd", "applications")) {

@@ -17,7 +17,7 @@ const (
 	experiments = "config/samples/demo.yaml"
 )
 
-// repository is a user's clone of this project: it has its own address, and the experiments
+// repository is a user's clone of this project. It has its own address, and its experiments
 // are where config/argocd expects them.
 type repository struct {
 	directory string
@@ -42,8 +42,8 @@ func newRepository(t *testing.T) *repository {
 	return made
 }
 
-// withoutTheInternet leaves out what is downloaded: the other operators, which the cluster
-// already has, as applications and as dependencies of the chart.
+// withoutTheInternet removes what would be downloaded: the other operators, as applications
+// and as dependencies of the chart. The cluster already has them.
 func (r *repository) withoutTheInternet(t *testing.T) {
 	t.Helper()
 	if err := os.Remove(filepath.Join(r.directory, "config/argocd/applications/operators.yaml")); err != nil {
@@ -67,7 +67,7 @@ func (r *repository) edit(t *testing.T, file, before, after string) {
 	r.write(t, file, strings.ReplaceAll(content, before, after))
 }
 
-// append adds to the end of a file.
+// append appends content to a file.
 func (r *repository) append(t *testing.T, file, content string) {
 	t.Helper()
 	r.write(t, file, read(t, filepath.Join(r.directory, file))+content)

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// turns have the given CPU times of an iteration, in milliseconds.
+// turns returns turns with the given CPU times of an iteration, in milliseconds.
 func turns(milliseconds ...float64) []turn {
 	var all []turn
 	for _, ms := range milliseconds {
@@ -36,7 +36,7 @@ func TestRatiosArePerRound(t *testing.T) {
 	}
 }
 
-// TestIntervalCoverage draws benchmarks whose ratio is known.
+// TestIntervalCoverage draws benchmarks with a known ratio.
 func TestIntervalCoverage(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const benchmarks, truth = 2000, 0.02

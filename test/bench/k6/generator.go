@@ -19,18 +19,18 @@ import (
 //go:embed script.js
 var script []byte
 
-// requestsPerIteration is the number of the script's requests.
+// requestsPerIteration is the number of requests of an iteration of the script.
 const requestsPerIteration = 63
 
 // turn is the cost of one k6 process.
 type turn struct {
 	used                     // over the measured iterations
-	iterations float64       // of these
+	iterations float64       // number of the measured iterations
 	end        time.Duration // CPU time from the last request to the end of the process
-	peak       float64       // its maximum memory, in bytes
+	peak       float64       // maximum memory of the process, in bytes
 }
 
-// take runs one k6 with its iterations.
+// take runs one k6 process with its iterations.
 func (b bench) take(ctx context.Context, dir string, c candidate, t *target) (turn, error) {
 	command, stderr, err := b.command(ctx, dir, c, t.url)
 	if err != nil {
@@ -60,7 +60,7 @@ func (b bench) take(ctx context.Context, dir string, c candidate, t *target) (tu
 	}, nil
 }
 
-// window is the time over which a process is measured.
+// window is the period in which a process is measured.
 type window struct {
 	pid   int
 	meter *meter

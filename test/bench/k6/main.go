@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command k6 measures the cost of PerfLab's k6 output, compared to no output and to k6's own
-// outputs. In each round every output has one turn, in random order: a k6 process, alone on
-// one CPU, runs a fixed number of iterations without pauses. The server has another CPU. The
-// main result is the CPU time of an iteration, as a ratio to that without output in the same
-// round: other load on the machine slows both, and costs time, but not CPU time.
+// outputs. In each round every output has one turn, in random order: a k6 process, alone on one
+// CPU, runs a fixed number of iterations without pauses. The server has another CPU. The main
+// result is the CPU time of an iteration, as a ratio to the turn without output in the same
+// round. Other load on the machine slows both turns, but costs elapsed time, not CPU time.
 package main
 
 import (
@@ -59,8 +59,8 @@ type bench struct {
 // candidate is a k6 output.
 type candidate struct {
 	name string
-	out  string   // of --out, "" for none
-	env  []string // more of it
+	out  string   // value of --out, "" for none
+	env  []string // additional environment
 }
 
 const (
@@ -111,7 +111,7 @@ func (b bench) candidates(prometheus string) []candidate {
 	}, func(c candidate) bool { return !b.wants(c.name) })
 }
 
-// compare runs every candidate's turns, checks their output, and returns the verdict.
+// compare runs every candidate's turns, checks the received samples, and returns the verdict.
 func (b bench) compare(ctx context.Context, dir string, candidates []candidate, t *target, check func(context.Context) error) error {
 	from := loadAverage()
 	runs, err := b.rotate(ctx, dir, candidates, t)
@@ -148,7 +148,7 @@ func (b bench) rotate(ctx context.Context, dir string, candidates []candidate, t
 	return runs, nil
 }
 
-// more reports whether there is another round.
+// more reports whether to run another round.
 func (b bench) more(done int, passed time.Duration) bool {
 	if b.rounds > 0 {
 		return done < b.rounds
@@ -156,7 +156,7 @@ func (b bench) more(done int, passed time.Duration) bool {
 	return done < fewest || passed < b.time
 }
 
-// loadAverage is that of the last minute, five and fifteen.
+// loadAverage returns the load averages of the last one, five and fifteen minutes.
 func loadAverage() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

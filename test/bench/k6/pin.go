@@ -13,16 +13,16 @@ import (
 )
 
 // cpus are two CPUs that this process may use: one for the benchmark with the server and
-// prometheus, the other only for k6.
+// Prometheus, the other only for k6.
 type cpus struct{ server, generator int }
 
-// chosen is the variable with which a process that pinned itself passes both CPUs to its
-// successor.
+// chosen is the environment variable in which a process that pinned itself passes both CPUs to
+// the process that replaces it.
 const chosen = "BENCH_K6_CPUS"
 
 // pin restricts this process to the first allowed CPU, and reserves the second for k6. It
-// replaces the process, which returns here with the CPUs: Go reads the number of CPUs only at
-// its start.
+// replaces the process, and pin returns the CPUs in the new one, because Go reads the number of
+// CPUs only at startup.
 func pin() (cpus, error) {
 	var c cpus
 	if n, _ := fmt.Sscan(os.Getenv(chosen), &c.server, &c.generator); n == 2 {
@@ -63,8 +63,8 @@ func firstCPUs() (cpus, error) {
 
 // start starts a command on the generator's CPU.
 func (c cpus) start(command *exec.Cmd) error {
-	// A process inherits the CPUs of its parent's thread. This thread returns to the
-	// server's CPU, or is not used again.
+	// A process inherits the CPUs of its parent's thread. This thread returns to the server's
+	// CPU. If that fails, it is not used again.
 	runtime.LockOSThread()
 	if err := useOnly(c.generator); err != nil {
 		return err

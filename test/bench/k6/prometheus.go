@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// prometheus is a real one, on this machine only, that receives remote writes.
+// prometheus is a real Prometheus that receives remote writes on this machine only.
 type prometheus struct {
 	url     string
 	command *exec.Cmd
@@ -69,7 +69,7 @@ func (p *prometheus) ready(ctx context.Context) error {
 	}
 }
 
-// received checks that k6's samples arrived: an output that only fails is fast.
+// received checks that k6's samples arrived, because an output whose writes all fail is fast.
 func (p *prometheus) received(ctx context.Context) error {
 	response, err := get(ctx, p.url+"/api/v1/query?query=count(last_over_time(k6_http_reqs_total[1h]))")
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *prometheus) received(ctx context.Context) error {
 }
 
 func (p *prometheus) stop() {
-	// It may have ended by itself; only its directory remains, which is deleted.
+	// The process may have ended already. Only its directory remains, which is deleted.
 	_ = p.command.Process.Signal(syscall.SIGTERM)
 	_ = p.command.Wait()
 }

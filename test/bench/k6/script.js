@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A check-in and a check-out with as many requests as FOLIO's pages make, without
-// pauses, as often as the bench says.
+// A check-in and a check-out with as many requests as FOLIO's pages make, without pauses. The
+// benchmark sets the number of iterations.
 
 import http from 'k6/http';
 import { Trend } from 'k6/metrics';

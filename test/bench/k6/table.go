@@ -12,8 +12,8 @@ import (
 
 const (
 	mib = 1 << 20
-	// mostCPU is the maximum ratio of ours to the CPU time of an iteration without output,
-	// and surelyCPU the maximum of the interval's upper bound.
+	// mostCPU is the maximum ratio of the CPU time of an iteration with PerfLab's output to
+	// that without output. surelyCPU is the maximum of the upper bound of its interval.
 	mostCPU, surelyCPU = 1.03, 1.05
 )
 
@@ -23,7 +23,7 @@ func rate(t turn) float64         { return t.iterations / t.took.Seconds() }
 func end(t turn) float64          { return 1000 * t.end.Seconds() }
 func peak(t turn) float64         { return t.peak / mib }
 
-// printTable prints medians over the turns, and ratios to no output.
+// printTable prints medians over the turns, and ratios to the turns without output.
 func printTable(w io.Writer, candidates []candidate, runs map[string][]turn) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(format string, cells ...any) { _, _ = fmt.Fprintf(table, format+"\t\n", cells...) }
@@ -49,7 +49,7 @@ func estimate(own, base []turn, of func(turn) float64) string {
 	return fmt.Sprintf("%.3f\t%.3f-%.3f", middle, low, high)
 }
 
-// over is the median over the turns.
+// over returns the median over the turns.
 func over(turns []turn, of func(turn) float64) float64 {
 	values := make([]float64, len(turns))
 	for i, t := range turns {
@@ -58,8 +58,8 @@ func over(turns []turn, of func(turn) float64) float64 {
 	return median(values)
 }
 
-// logRatios are those within each round, which a machine that is slow for a while changes
-// little.
+// logRatios returns the ratios within each round. A machine that is slow for a while changes
+// them little.
 func logRatios(own, base []turn, of func(turn) float64) []float64 {
 	values := make([]float64, len(own))
 	for i := range own {
@@ -68,9 +68,9 @@ func logRatios(own, base []turn, of func(turn) float64) []float64 {
 	return values
 }
 
-// interval is the ratio and its 95 % confidence interval, by Wilcoxon's signed ranks: the
-// median of the means of all pairs of rounds (Hodges and Lehmann, 1963), which is robust
-// against a few disturbed rounds.
+// interval returns the ratio and its 95 % confidence interval, by Wilcoxon's signed ranks: the
+// median of the means of all pairs of rounds (Hodges and Lehmann, 1963). It is robust against a
+// few disturbed rounds.
 func interval(logs []float64) (middle, low, high float64) {
 	var means []float64
 	for i := range logs {
@@ -84,7 +84,8 @@ func interval(logs []float64) (middle, low, high float64) {
 	return math.Exp(median(means)), math.Exp(means[aside]), math.Exp(means[len(means)-1-aside])
 }
 
-// verdict returns nil if ours certainly costs little, and less than every other.
+// verdict returns nil if PerfLab's output certainly costs little, and less than every other
+// output.
 func verdict(candidates []candidate, runs map[string][]turn) error {
 	middle, low, high := interval(logRatios(runs[ours], runs[without], cpu))
 	reported := fmt.Sprintf("output %q takes %.3f of the CPU time without output (%.3f to %.3f)", ours, middle, low, high)

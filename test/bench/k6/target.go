@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// target is a server that answers at once, and measures its client.
+// target is a server that answers immediately, and measures its client.
 type target struct {
 	url    string
 	server *http.Server
@@ -35,15 +35,15 @@ func startTarget() (*target, error) {
 	return t, nil
 }
 
-// expect starts to count requests. The function at a number runs before the request of this
-// number is answered.
+// expect resets the count of requests. The function at a number runs before the request with
+// this number is answered.
 func (t *target) expect(marks map[int]func()) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.requests, t.marks = 0, marks
 }
 
-// seen is the number of requests since then.
+// seen returns the number of requests since expect.
 func (t *target) seen() int {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -64,7 +64,7 @@ var answer = []byte(`{"totalRecords":0,"users":[]}`)
 func (t *target) answer(w http.ResponseWriter, _ *http.Request) {
 	t.count()
 	w.Header().Set("Content-Type", "application/json")
-	// A client that has disconnected is not measured.
+	// A client that has disconnected is not measured, so errors are ignored.
 	_, _ = w.Write(answer)
 }
 

@@ -22,7 +22,7 @@ type meter struct {
 	counters []int // file descriptors, one for each thread; none if unavailable
 }
 
-// used is a process's usage over some time.
+// used is a process's usage over a period.
 type used struct {
 	cpu          time.Duration // in its own code and in the kernel
 	instructions float64       // in its own code; 0 if not counted
@@ -37,7 +37,7 @@ func newMeter(pid int) (*meter, error) {
 	return m, err
 }
 
-// read returns the usage, and ends the count of instructions.
+// read returns the usage, and stops the count of instructions.
 func (m *meter) read() (used, error) {
 	u := used{took: time.Since(m.from), instructions: m.instructions()}
 	cpu, err := cpuTime(m.pid)
@@ -45,7 +45,7 @@ func (m *meter) read() (used, error) {
 	return u, err
 }
 
-// cpuTime is the CPU time of a process: to the nanosecond, where getrusage and /proc have
+// cpuTime returns the CPU time of a process in nanoseconds, while getrusage and /proc have
 // hundredths of a second.
 func cpuTime(pid int) (time.Duration, error) {
 	// clock_getcpuclockid(3): the inverted process id, and the kind of clock.
@@ -57,8 +57,8 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(spent.Nano()), nil
 }
 
-// countInstructions starts to count, with the CPU's own counters, on all existing threads
-// and those that they start. Virtual machines often have no counters.
+// countInstructions starts to count instructions on all existing threads and the threads that
+// they start. It uses the CPU's own counters, which virtual machines often lack.
 func countInstructions(pid int) []int {
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	if err != nil {
@@ -68,7 +68,7 @@ func countInstructions(pid int) []int {
 	for _, thread := range threads {
 		counter, err := countThread(thread.Name())
 		if errors.Is(err, unix.ESRCH) {
-			continue // it has ended
+			continue // the thread has ended
 		}
 		if err != nil {
 			closeAll(counters)
@@ -92,7 +92,7 @@ func countThread(name string) (int, error) {
 	return unix.PerfEventOpen(&event, thread, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 }
 
-// instructions is the number counted, 0 if unavailable.
+// instructions returns the number of counted instructions, 0 if unavailable.
 func (m *meter) instructions() float64 {
 	defer closeAll(m.counters)
 	var sum uint64

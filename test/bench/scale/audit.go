@@ -26,7 +26,7 @@ func (r request) writes() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, r.verb)
 }
 
-// requests are counted by kind.
+// requests counts requests by kind.
 type requests map[request]int
 
 func (r requests) total() int {
@@ -47,12 +47,12 @@ func (r requests) written() int {
 	return sum
 }
 
-// fill is the verb of a list of all namespaces: a page of a cache. A reconcile lists in one
-// namespace.
+// fill is the verb of a list of all namespaces, which is a page of a cache. A reconcile lists
+// in one namespace.
 const fill = "fill"
 
-// reads are the requests for which the API server reads: all but writes, watches, which
-// stay open, and the lists that fill a cache before them.
+// reads returns the number of requests for which the API server reads. These are all requests
+// except writes, watches, which stay open, and the lists that fill a cache before a watch.
 func (r requests) reads() int {
 	sum := 0
 	for kind, count := range r {
@@ -63,7 +63,7 @@ func (r requests) reads() int {
 	return sum
 }
 
-// sorted are the kinds, the most frequent first.
+// sorted returns the kinds, the most frequent first.
 func (r requests) sorted() []request {
 	return slices.SortedFunc(maps.Keys(r), func(a, b request) int {
 		return cmp.Or(cmp.Compare(r[b], r[a]), cmp.Compare(a.String(), b.String()))
@@ -83,12 +83,12 @@ type auditEvent struct {
 	StageTimestamp           time.Time `json:"stageTimestamp"`
 }
 
-// took is how long the API server worked on the request, in milliseconds.
+// took returns the time that the API server took for the request, in milliseconds.
 func (e auditEvent) took() float64 {
 	return float64(e.StageTimestamp.Sub(e.RequestReceivedTimestamp).Microseconds()) / 1000
 }
 
-// namespace is the namespace of the request; empty: none.
+// namespace returns the namespace of the request, or an empty string.
 func (e auditEvent) namespace() string {
 	if e.ObjectRef == nil {
 		return ""
@@ -96,8 +96,8 @@ func (e auditEvent) namespace() string {
 	return e.ObjectRef.Namespace
 }
 
-// counts returns the kind of an event. A request can have two events, of which one
-// counts. Watches count at their start, because they may never end.
+// counts returns the kind of an event, and whether to count it. A request can have two events,
+// of which one is counted. Watches are counted at their start, because they may never end.
 func (e auditEvent) counts() (request, bool) {
 	wanted := "ResponseComplete"
 	if e.Verb == "watch" {

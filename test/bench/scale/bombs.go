@@ -15,12 +15,15 @@ import (
 )
 
 const (
-	// bombs are small as text: the benchmark has no webhook, which would refuse them. Six
-	// crashed an operator with the chart's memory limit.
+	// bombs is the number of objects that are small as text. The benchmark has no webhook,
+	// which would reject them. Six such objects crashed an operator with the chart's memory
+	// limit.
 	bombs = 6
-	// bombTerms take 1.3 MiB as text, and fifty times as much when they are decoded.
+	// bombTerms is the number of terms that take 1.3 MiB as text, and fifty times as much when
+	// decoded.
 	bombTerms = 430_000
-	// largest declarations that the webhook allows, with the maximum number of values.
+	// largest is the number of the largest declarations that the webhook allows, and
+	// largestTerms their number of terms.
 	largest, largestTerms = 20, 3_900
 
 	shippedMemory = "205MiB"
@@ -72,7 +75,7 @@ func (b *bench) hostile(ctx context.Context, c *cluster) error {
 	return nil
 }
 
-// declare creates an object with an affinity of this many terms.
+// declare creates an object with an affinity of a number of terms.
 func (c *cluster) declare(ctx context.Context, kind, name, annotations, spec string, terms int) error {
 	object := &unstructured.Unstructured{}
 	text := fmt.Sprintf(bombText, kind, name, annotations, spec, strings.Repeat("{},", terms))

@@ -24,13 +24,13 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Namespaces that are filled: attic with what has an archive from the beginning.
+// Namespaces of generated experiments. Those in attic have an archive from the start.
 const (
 	lab   = "lab"
 	attic = "attic"
 )
 
-// nothing measures an idle operator without objects: the baseline of all others.
+// nothing measures an idle operator without objects, the baseline of all other cases.
 func (b *bench) nothing(ctx context.Context, c *cluster) (err error) {
 	b.progress("measuring the operator with nothing to do")
 	if b.table.empty, err = b.start(ctx, c, nil); err != nil {
@@ -94,15 +94,15 @@ func (b *bench) experiments(ctx context.Context, c *cluster, declared *declarati
 	}
 	b.table.addExperiments(&pair)
 	if declared.name == "demo" {
-		// FOLIO's experiments are what fills an etcd.
+		// Only FOLIO's experiments are large enough to fill etcd.
 		return nil
 	}
 	return b.retained(ctx, c, filler, &pair, bare)
 }
 
-// retained measures what remains of experiments in etcd, whose size was bare without any:
-// with raw results deleted after a time, and with everything archived deleted, with an
-// archive added later or from the beginning.
+// retained measures what remains of experiments in etcd, whose size without any was bare. First
+// it deletes raw results after a time. Then it deletes everything archived, with an archive
+// added later and with an archive from the start.
 func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pair, bare float64) error {
 	defer func() { b.flags = nil }()
 	directory := filepath.Join(b.dir, "archive-"+pair.name)
@@ -132,8 +132,8 @@ func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pair,
 	if err := f.fill(ctx, attic, pair.count); err != nil {
 		return err
 	}
-	// Raw results first: Kubernetes' garbage collector deletes those of a deleted run, and
-	// it is not running here.
+	// Delete raw results first: Kubernetes' garbage collector would delete those of a deleted
+	// run, but it does not run here.
 	b.flags = slices.Concat(thinned, []string{"--archive=" + location.String()})
 	if _, err := b.start(ctx, c, nil); err != nil {
 		return err
@@ -142,8 +142,8 @@ func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pair,
 	return err
 }
 
-// left adds what an operator with these flags leaves of count experiments, compared to
-// etcd's size before, and returns the new size.
+// left adds a row for what an operator with these flags leaves of count experiments, compared
+// to etcd's size before. It returns the new size.
 func (b *bench) left(ctx context.Context, c *cluster, pair *pair, key, what string, flags []string, before float64, count int) (float64, error) {
 	b.progress("%s: measuring what stays of %d experiments: %s", pair.name, count, what)
 	b.flags = flags
@@ -161,18 +161,18 @@ func (b *bench) left(ctx context.Context, c *cluster, pair *pair, key, what stri
 
 // started is the cost of an operator's start.
 type started struct {
-	// took is the time until it was idle; late: it was not idle within that time.
+	// took is the time until the operator was idle. late means that it was not idle in time.
 	took time.Duration
 	late bool
 	used usage
-	// asked are its requests until then.
+	// asked are the operator's requests until then.
 	asked requests
-	// metrics are its own at that time.
+	// metrics are the operator's metrics at that time.
 	metrics families
 }
 
-// start starts an operator, waits until it is idle, and returns the cost. Before the
-// operator is stopped, it calls then.
+// start starts an operator, waits until it is idle, and returns the cost. It calls then before
+// it stops the operator.
 func (b *bench) start(ctx context.Context, c *cluster, then func(*operator) error) (*started, error) {
 	began := time.Now()
 	o, err := b.startOperator(ctx, c)
@@ -204,13 +204,13 @@ func (b *bench) start(ctx context.Context, c *cluster, then func(*operator) erro
 
 // disturbances are the costs of single events for an idle operator.
 type disturbances struct {
-	// active is a change of the status of an active run, foreign and own are changes of an
-	// unrelated pod and of one of an experiment. A scrape is Prometheus' read of the
-	// operator's metrics.
+	// active is the cost of a change of the status of an active run. foreign and own are the
+	// costs of changes of an unrelated pod and of an experiment's pod. scrape is the cost of a
+	// read of the operator's metrics by Prometheus.
 	active, foreign, own, scrape *cost
 }
 
-// disturb measures single events with the experiments that a filler has created.
+// disturb measures single events with the experiments of a filler.
 func (b *bench) disturb(ctx context.Context, o *operator, f *filler, found *disturbances) (err error) {
 	found.scrape, err = b.measure(ctx, o, func(int) error {
 		_, err := scrape(ctx, o.metrics)
@@ -259,8 +259,8 @@ func (b *bench) podEvents(ctx context.Context, o *operator, pod *corev1.Pod) (*c
 	return found, admin.Delete(ctx, pod, client.GracePeriodSeconds(0))
 }
 
-// activate creates one more experiment and waits for its run to be active. The run waits
-// for Kafka, which nothing creates here, and so does nothing more.
+// activate creates one more experiment and waits until its run is active. The run then waits
+// for Kafka, which nothing creates here.
 func (b *bench) activate(ctx context.Context, o *operator, f *filler) (*v1alpha1.PerfRun, error) {
 	one, err := f.declare(ctx, lab, fmt.Sprintf("%s-active-%d", f.declared.name, f.made))
 	if err != nil {
@@ -297,14 +297,14 @@ func touchRun(ctx context.Context, admin client.Client, run *v1alpha1.PerfRun, i
 type cost struct {
 	// cpu is in seconds, allocated in bytes.
 	cpu, allocated float64
-	// passes are the reconciles of each controller.
+	// experimentPasses and runPasses count the reconciles of each controller.
 	experimentPasses, runPasses float64
 	reads, writes               float64
 	asked                       requests
 }
 
-// measure measures events, one after the other, each once the previous one has been
-// handled. The operator's cost of the same time without events is subtracted.
+// measure measures events one after the other. Each starts when the operator has handled the
+// previous one. The operator's cost in the same time without events is subtracted.
 func (b *bench) measure(ctx context.Context, o *operator, event func(int) error) (*cost, error) {
 	began := time.Now()
 	withEvents, err := b.observe(ctx, o, func() error {
@@ -360,7 +360,7 @@ func (b *bench) observe(ctx context.Context, o *operator, during func() error) (
 	return found, nil
 }
 
-// snapshot is the operator's cost so far.
+// snapshot returns the operator's cost so far.
 func (b *bench) snapshot(ctx context.Context, o *operator) (*cost, error) {
 	metrics, err := scrape(ctx, o.metrics)
 	if err != nil {
@@ -398,7 +398,7 @@ func (c *cost) less(other *cost) *cost {
 	return left
 }
 
-// each is the cost of one of count events.
+// each returns the cost of one of count events.
 func (c *cost) each(count int) *cost {
 	n := float64(count)
 	return &cost{

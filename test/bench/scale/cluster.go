@@ -26,11 +26,11 @@ import (
 	"perflab.dev/perflab/internal/testing/crds"
 )
 
-// operatorUser is the operator's user at the API server. Nothing else uses it, so that the
-// audit log has only its requests.
+// operatorUser is the operator's user at the API server. Nothing else uses it, so the audit log
+// has only the operator's requests.
 const operatorUser = "perflab-operator"
 
-// auditPolicy logs the operator's requests when they are answered.
+// auditPolicy logs the operator's requests when the API server answers them.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -45,9 +45,10 @@ type cluster struct {
 	config      *rest.Config
 	// admin fills the cluster.
 	admin client.Client
-	// kubeconfig is a file for the operator, audit the log of its requests.
+	// kubeconfig is the path of a file for the operator, audit the path of the log of its
+	// requests.
 	kubeconfig, audit string
-	// keep stores an object as it is, with its status.
+	// keep stores an object unchanged, with its status.
 	keep func(ctx context.Context, object client.Object) error
 }
 
@@ -72,7 +73,7 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	if c.config, err = c.environment.Start(); err != nil {
 		return nil, fmt.Errorf("starting the API server: %w", errors.Join(err, c.environment.Stop()))
 	}
-	// The benchmark must not throttle itself.
+	// The benchmark's client must not be throttled.
 	c.config.QPS = -1
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.stop())
@@ -118,7 +119,7 @@ func (c *cluster) open(ctx context.Context) error {
 	return c.allow(ctx)
 }
 
-// allow binds the role that the project ships, and nothing else.
+// allow binds the role that the project ships.
 func (c *cluster) allow(ctx context.Context) error {
 	text, err := os.ReadFile(apiserver.Root("config", "rbac", "role.yaml"))
 	if err != nil {
@@ -142,13 +143,13 @@ func (c *cluster) namespace(ctx context.Context, name string) error {
 
 func (c *cluster) stop() error { return c.environment.Stop() }
 
-// stored is the size of etcd's database in bytes, with only the last version of each
-// object. It is read until two readings agree, since the API server may still be writing its
-// own objects, and etcd frees pages only with later writes.
+// stored returns the size of etcd's database in bytes, with only the last version of each
+// object. It reads until two readings agree, because the API server may still write its own
+// objects, and etcd frees pages only with later writes.
 func (c *cluster) stored(ctx context.Context) (float64, error) {
 	const (
 		readings = 60
-		// The API server's leases change: some of etcd's pages of 4 KiB.
+		// The API server's leases change some of etcd's pages of 4 KiB.
 		agree = 64 << 10
 	)
 	before := math.Inf(1)
@@ -165,7 +166,7 @@ func (c *cluster) stored(ctx context.Context) (float64, error) {
 // compacted compacts etcd and returns its size in bytes.
 func (c *cluster) compacted(ctx context.Context) (float64, error) {
 	url := c.etcd()
-	// A key of the benchmark, of the same size each time.
+	// write writes a key of the benchmark, with the same size each time.
 	write := func(at any) error { return c.putBytes(ctx, "bench", []byte("x"), at) }
 	var at struct {
 		Header struct {
@@ -178,7 +179,8 @@ func (c *cluster) compacted(ctx context.Context) (float64, error) {
 	if err := post(ctx, url+"/v3/kv/compaction", fmt.Sprintf(`{"revision": %q, "physical": true}`, at.Header.Revision), nil); err != nil {
 		return 0, err
 	}
-	// Pages that a write frees are available at the next, and etcd writes its file ten times a second.
+	// Pages that a write frees are available to the next write. etcd writes its file ten times
+	// a second.
 	for range 4 {
 		time.Sleep(time.Second / 4)
 		if err := write(nil); err != nil {

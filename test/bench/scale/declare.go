@@ -25,18 +25,18 @@ import (
 //go:embed folio.yaml
 var folioExperiment []byte
 
-// declaration is an experiment with the objects that it refers to.
+// declaration is an experiment and the objects that it refers to.
 type declaration struct {
-	// name of the kind of experiment: demo or folio.
+	// name is the kind of experiment: demo or folio.
 	name       string
 	experiment v1alpha1.PerfExperiment
-	// related are the objects that it needs in its namespace.
+	// related are the objects that the experiment needs in its namespace.
 	related []client.Object
-	// scripts are the texts of its loads, by key.
+	// scripts are the scripts of the loads, by key.
 	scripts map[string]string
 }
 
-// demoDeclaration is the experiment of make demo.
+// demoDeclaration returns the experiment of make demo.
 func demoDeclaration() (*declaration, error) {
 	text, err := os.ReadFile(apiserver.Root("config", "samples", "demo.yaml"))
 	if err != nil {
@@ -45,7 +45,7 @@ func demoDeclaration() (*declaration, error) {
 	return parseDeclaration("demo", text)
 }
 
-// folioDeclaration is 90 modules with users who check in and out.
+// folioDeclaration returns an experiment with 90 modules and users who check in and out.
 func folioDeclaration() (*declaration, error) {
 	text, err := os.ReadFile(apiserver.Root("config", "systems", "folio-quesnelia.yaml"))
 	if err != nil {
@@ -98,14 +98,14 @@ func (d *declaration) add(raw map[string]any) error {
 		d.related = append(d.related, login)
 		return into(raw, login)
 	case nil:
-		// Only a comment.
+		// The document has only a comment.
 		return nil
 	default:
 		return fmt.Errorf("a %v is of no use here", raw["kind"])
 	}
 }
 
-// into decodes a document and refuses unknown fields.
+// into decodes a document and rejects unknown fields.
 func into(raw map[string]any, object any) error {
 	text, err := json.Marshal(raw)
 	if err != nil {
@@ -114,13 +114,13 @@ func into(raw map[string]any, object any) error {
 	return sigsyaml.UnmarshalStrict(text, object)
 }
 
-// runs is the number of runs of each experiment.
+// runs returns the number of runs of each experiment.
 func (d *declaration) runs() int {
 	spec := &d.experiment.Spec
 	return len(spec.Arms) * len(spec.Scenarios) * int(spec.DesignOrDefault().Blocks)
 }
 
-// plan sets the number of runs of each experiment: whole blocks.
+// plan sets the number of runs of each experiment, in complete blocks.
 func (d *declaration) plan(runs int) error {
 	spec := &d.experiment.Spec
 	each := len(spec.Arms) * len(spec.Scenarios)

@@ -21,8 +21,9 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 )
 
-// put stores an object in etcd as the API server would, with a tenth of the API server's
-// work: it only sees the object in its watch, as one that another API server has written.
+// put stores an object in etcd as the API server would. It takes a tenth of the API server's
+// work, because the API server only receives the object from its watch, as if another API
+// server had written it.
 func (c *cluster) put(ctx context.Context, object client.Object) error {
 	key, value, err := stored(object)
 	if err != nil {
@@ -31,7 +32,7 @@ func (c *cluster) put(ctx context.Context, object client.Object) error {
 	return c.putBytes(ctx, key, value, nil)
 }
 
-// putBytes stores a value in etcd, and reads its answer.
+// putBytes stores a value in etcd, and reads etcd's answer.
 func (c *cluster) putBytes(ctx context.Context, key string, value []byte, answer any) error {
 	// The gateway uses base64 for bytes, as Go's JSON does.
 	body, err := json.Marshal(map[string][]byte{"key": []byte(key), "value": value})
@@ -43,8 +44,8 @@ func (c *cluster) putBytes(ctx context.Context, key string, value []byte, answer
 
 func (c *cluster) etcd() string { return c.environment.ControlPlane.Etcd.URL.String() }
 
-// stored is an object as in etcd: custom resources as JSON, and Kubernetes' own in
-// protobuf.
+// stored returns an object as etcd stores it: custom resources as JSON, and Kubernetes' own
+// objects in protobuf.
 func stored(object client.Object) (key string, value []byte, err error) {
 	object.SetResourceVersion("")
 	plural, kind, encoder := "", v1alpha1.GroupVersion.WithKind(""), json.Marshal
@@ -67,7 +68,7 @@ func inProtobuf(object any) ([]byte, error) {
 	return runtime.Encode(protobuf.NewSerializer(clientgoscheme.Scheme, clientgoscheme.Scheme), object.(runtime.Object))
 }
 
-// gateway is etcd's, with a connection for each parallel writer.
+// gateway is the client of etcd's gateway, with a connection for each parallel writer.
 var gateway = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: hands}}
 
 // post sends a request to etcd's gateway.

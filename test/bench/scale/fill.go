@@ -30,29 +30,30 @@ const (
 	templates = "templates"
 	// hands is the number of parallel writers.
 	hands = 8
-	// mostPasses is the maximum number of reconciles to complete an experiment whose runs are finished.
+	// mostPasses is the maximum number of reconciles until an experiment with finished runs is
+	// complete.
 	mostPasses = 10
 )
 
-// filler fills a cluster with complete experiments of one kind. The first runs in the
-// cluster, its runs one after the other, with the operator's own reconciler. The others get
-// copies of its runs. Their statuses, reports and digests are again written by the
-// reconciler, in a cluster in memory with only that experiment; then all of it is put into
-// etcd. Through the API server, which reads all objects for each list, filling would take
-// six times as long.
+// filler fills a cluster with complete experiments of one kind. The operator's own reconciler
+// runs the first experiment in the cluster, one run after the other. The other experiments get
+// copies of its runs. The reconciler also writes their statuses, reports and digests, in a
+// cluster in memory with only that experiment. The filler then puts all objects into etcd.
+// Filling through the API server, which reads all objects for each list, would take six times
+// as long.
 type filler struct {
 	cluster  *cluster
 	declared *declaration
 	tools    component.Tools
-	// first is the first experiment as it was stored, related the objects that it refers to,
-	// runs are its runs, by position, and records their results.
+	// first is the first experiment as stored, and related are the objects that it refers to.
+	// runs are its runs, by position, and records are their results.
 	first   *v1alpha1.PerfExperiment
 	related []client.Object
 	runs    []v1alpha1.PerfRun
 	records []*record
 	// managed are the managed fields of a ConfigMap.
 	managed []metav1.ManagedFieldsEntry
-	// made is the number of experiments; namespaces lists those that exist.
+	// made is the number of experiments. namespaces lists the existing namespaces.
 	made       int
 	namespaces map[string]bool
 }
@@ -70,15 +71,15 @@ func newFiller(ctx context.Context, c *cluster, declared *declaration) (*filler,
 	return f, f.template(ctx)
 }
 
-// reconciler is the operator's, reading without a cache.
+// reconciler returns the operator's reconciler, which reads without a cache.
 func (f *filler) reconciler(at client.Client) *experiment.Reconciler {
 	tools := f.tools
 	tools.Cluster, tools.Live = kube.Cluster{Client: at}, at
 	return experiment.New(tools, time.Now, nil, retention.Policy{})
 }
 
-// house creates a namespace with all that the experiment refers to, and returns these
-// objects as they are stored.
+// house creates a namespace with the objects that the experiment refers to, and returns these
+// objects as stored.
 func (f *filler) house(ctx context.Context, namespace string) ([]client.Object, error) {
 	if err := f.cluster.namespace(ctx, namespace); err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (f *filler) house(ctx context.Context, namespace string) ([]client.Object, 
 	return beside, nil
 }
 
-// template runs an experiment, keeps its data here, and deletes it.
+// template runs an experiment, keeps its data in the filler, and deletes it.
 func (f *filler) template(ctx context.Context) error {
 	one, err := f.declare(ctx, templates, f.declared.name)
 	if err != nil {
@@ -129,7 +130,7 @@ func (f *filler) template(ctx context.Context) error {
 	return errors.Join(err, f.discard(ctx, one))
 }
 
-// complete sets the results of the template's runs, and keeps it as it was stored.
+// complete sets the results of the template's runs, and keeps the experiment as stored.
 func (f *filler) complete(ctx context.Context, template client.ObjectKey) error {
 	for i := range f.runs {
 		status, kept, err := f.records[i].named(&f.runs[i])
@@ -151,7 +152,7 @@ func (f *filler) complete(ctx context.Context, template client.ObjectKey) error 
 	return errors.Join(f.settle(ctx, f.reconciler(f.cluster.admin), template), f.cluster.admin.Get(ctx, template, f.first))
 }
 
-// discard deletes the template. No operator is running that would.
+// discard deletes the template, because no operator is running that would delete it.
 func (f *filler) discard(ctx context.Context, one *v1alpha1.PerfExperiment) error {
 	in := client.InNamespace(templates)
 	if err := f.cluster.admin.Get(ctx, client.ObjectKeyFromObject(one), one); err != nil {
@@ -164,7 +165,7 @@ func (f *filler) discard(ctx context.Context, one *v1alpha1.PerfExperiment) erro
 	)
 }
 
-// declare creates an experiment, as a user would who applies it.
+// declare creates an experiment, as a user does who applies it.
 func (f *filler) declare(ctx context.Context, namespace, name string) (*v1alpha1.PerfExperiment, error) {
 	one := f.declared.experiment.DeepCopy()
 	one.Namespace, one.Name = namespace, name
@@ -174,7 +175,7 @@ func (f *filler) declare(ctx context.Context, namespace, name string) (*v1alpha1
 	return one, nil
 }
 
-// next is the next run that the operator creates.
+// next returns the next run that the operator creates.
 func (f *filler) next(ctx context.Context, r *experiment.Reconciler, one *v1alpha1.PerfExperiment) (*v1alpha1.PerfRun, error) {
 	for range mostPasses {
 		if err := f.pass(ctx, r, client.ObjectKeyFromObject(one)); err != nil {
@@ -192,7 +193,7 @@ func (f *filler) next(ctx context.Context, r *experiment.Reconciler, one *v1alph
 	return nil, fmt.Errorf("experiment %q starts no run: %w", one.Name, explain(ctx, f.cluster.admin, client.ObjectKeyFromObject(one)))
 }
 
-// pass reconciles, and retries conflicts as a work queue would.
+// pass reconciles an experiment, and retries conflicts as a work queue does.
 func (f *filler) pass(ctx context.Context, r *experiment.Reconciler, key client.ObjectKey) error {
 	for {
 		result, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: key})
@@ -215,8 +216,7 @@ func explain(ctx context.Context, at client.Reader, key client.ObjectKey) error 
 	return fmt.Errorf("it is %s, waits for %q, and warns: %q", found.Status.Phase, found.Status.WaitingFor, found.Status.Warnings)
 }
 
-// settle reconciles an experiment whose runs are finished until a reconcile changes
-// nothing.
+// settle reconciles an experiment with finished runs until a reconcile changes nothing.
 func (f *filler) settle(ctx context.Context, r *experiment.Reconciler, key client.ObjectKey) error {
 	version := ""
 	for range mostPasses {
@@ -277,7 +277,7 @@ func (f *filler) one(ctx context.Context, namespace, name string) error {
 	return f.move(ctx, alone, namespace)
 }
 
-// copies are the runs of an experiment with the spec of the first, and their related
+// copies returns the runs of an experiment with the spec of the first, and their related
 // objects.
 func (f *filler) copies(owner *v1alpha1.PerfExperiment) ([]client.Object, error) {
 	var objects []client.Object
@@ -297,7 +297,7 @@ func (f *filler) copies(owner *v1alpha1.PerfExperiment) ([]client.Object, error)
 	return objects, nil
 }
 
-// move puts the objects in memory into the cluster, except existing ones.
+// move writes the objects in memory to the cluster, except objects that exist there.
 func (f *filler) move(ctx context.Context, from client.Reader, namespace string) error {
 	in := client.InNamespace(namespace)
 	maps, runs, experiments := &corev1.ConfigMapList{}, &v1alpha1.PerfRunList{}, &v1alpha1.PerfExperimentList{}
@@ -328,7 +328,7 @@ func (f *filler) move(ctx context.Context, from client.Reader, namespace string)
 	return nil
 }
 
-// copied is a run of another experiment with the same spec.
+// copied returns a run of another experiment with the same spec.
 func copied(of *v1alpha1.PerfRun, owner *v1alpha1.PerfExperiment) *v1alpha1.PerfRun {
 	scheme := naming.RunScheme(of)
 	run := &v1alpha1.PerfRun{Spec: *of.Spec.DeepCopy()}
@@ -342,7 +342,7 @@ func copied(of *v1alpha1.PerfRun, owner *v1alpha1.PerfExperiment) *v1alpha1.Perf
 	return run
 }
 
-// dissolve deletes an experiment with what it has built, while the operator is running.
+// dissolve deletes an experiment and what it has created, while the operator is running.
 func (f *filler) dissolve(ctx context.Context, key client.ObjectKey, patience time.Duration) error {
 	gone := &v1alpha1.PerfExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	if err := f.cluster.admin.Delete(ctx, gone); err != nil {

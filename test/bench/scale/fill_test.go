@@ -25,7 +25,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// memory is a fake cluster: its objects stay in the test.
+// memory returns a fake cluster, which stores objects in memory.
 func memory(t *testing.T) *cluster {
 	t.Helper()
 	admin, err := inMemory()
@@ -57,7 +57,7 @@ func jsonSize(t *testing.T, object any) int {
 	return len(text)
 }
 
-// recordedSizes are the sizes of real runs of the demo, and their observations.
+// recordedSizes returns the size of a real run of the demo, and its number of observations.
 func recordedSizes(t *testing.T) (bytes, observations int) {
 	t.Helper()
 	file, err := os.Open(apiserver.Root("docs", "examples", "injected-effect.yaml.gz"))
@@ -85,7 +85,7 @@ func recordedSizes(t *testing.T) (bytes, observations int) {
 	return bytes / runs, observations / runs
 }
 
-// Measurements with too small objects are worthless.
+// Measurements with objects that are too small are not valid.
 func TestDemoRunsHaveRealSize(t *testing.T) {
 	f, runs := filled(t, demoDeclaration, 4)
 	wanted, observed := recordedSizes(t)
@@ -162,7 +162,7 @@ func TestUnrelatedPodsHaveRealSize(t *testing.T) {
 	}
 }
 
-// Objects in etcd are as the API server stores them.
+// Objects in etcd equal those that the API server stores.
 func TestStoredObjectsMatchAPIServer(t *testing.T) {
 	run := &v1alpha1.PerfRun{}
 	run.Namespace, run.Name, run.ResourceVersion = lab, "one", "7"

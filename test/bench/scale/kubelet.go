@@ -21,7 +21,7 @@ import (
 	"perflab.dev/perflab/payload"
 )
 
-// kubelet serves only the logs of pods.
+// kubelet is a server for the logs of pods.
 type kubelet struct {
 	server *httptest.Server
 	port   int32
@@ -60,7 +60,7 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// targets are targets of load: one answers, and one never does.
+// targets are two targets of load: one answers, and the other never does.
 type targets struct {
 	answering, silent *httptest.Server
 	stop              context.CancelFunc
@@ -80,14 +80,14 @@ func startTargets() *targets {
 	}
 }
 
-// close stops both servers, with their open requests.
+// close stops both servers, and cancels open requests.
 func (t *targets) close() {
 	t.stop()
 	t.answering.Close()
 	t.silent.Close()
 }
 
-// progressed is a runner's log while its load is running.
+// progressed returns the log of a runner while its load is running.
 func progressed(began time.Time) ([]byte, error) {
 	seconds := int64(time.Since(began) / payload.ProgressEvery)
 	line, err := payload.Progress{
@@ -97,7 +97,7 @@ func progressed(began time.Time) ([]byte, error) {
 	return []byte(line), err
 }
 
-// printed is a runner's log at the end.
+// printed returns the complete log of a runner.
 func printed(pod *corev1.Pod, began time.Time) ([]byte, error) {
 	own := payload.New(pod.Labels[v1alpha1.LabelLoad], pod.Labels[v1alpha1.LabelRun], pod.Name, began)
 	own.Generator = "k6 v2.2.0"
@@ -112,7 +112,7 @@ func printed(pod *corev1.Pod, began time.Time) ([]byte, error) {
 	return log.Bytes(), err
 }
 
-// sampled is a collector's log at the end.
+// sampled returns the complete log of a collector.
 func sampled(pod *corev1.Pod, began time.Time) ([]byte, error) {
 	const every = 5 * time.Second
 	own := payload.NewSampleRecorder(pod.Labels[v1alpha1.LabelRun], pod.Name, began)

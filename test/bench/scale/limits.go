@@ -10,27 +10,27 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// limits are by the key of their row.
+// limits are limits by the key of their row.
 type limits map[string]limit
 
-// limit has the bounds of a row. The goal is the target for the operator: a row above it is
-// named. The limit fails the benchmark: it is near today's value, so that it does not get
-// worse. Growth is the ratio of the larger cluster's value to the smaller one's.
+// limit has the bounds of a row. The table marks a row above the goal. The benchmark fails for
+// a row above the limit, which is close to the current value to prevent regressions. Growth is
+// the ratio of the larger cluster's value to the smaller one's.
 type limit struct {
 	Key string `json:"key"`
-	// At is the size that the goal is for, and From the smallest size from which the goal
-	// and the limit apply; empty: all. Growth always applies.
+	// At is the size that the goal is for. From is the smallest size to which the goal and the
+	// limit apply. If it is empty, they apply to all sizes. Growth always applies.
 	At          string   `json:"at,omitempty"`
 	From        string   `json:"from,omitempty"`
 	Goal        *float64 `json:"goal,omitempty"`
 	Limit       *float64 `json:"limit,omitempty"`
 	GrowthGoal  *float64 `json:"growthGoal,omitempty"`
 	GrowthLimit *float64 `json:"growthLimit,omitempty"`
-	// Large is another goal, for the large size; nil: that of the others.
+	// Large is the goal for the large size. If it is nil, the goal of the other sizes applies.
 	Large *largeGoal `json:"large,omitempty"`
 }
 
-// largeGoal is a goal for the large size, and its reason.
+// largeGoal is a goal for the large size, and a description of that size.
 type largeGoal struct {
 	At   string  `json:"at"`
 	Goal float64 `json:"goal"`
@@ -57,7 +57,7 @@ func parseLimits(text []byte) (limits, error) {
 // inOrder are the sizes, the smallest first.
 var inOrder = []string{"small", "medium", "large"}
 
-// withGoal is the limit with the goal of a size.
+// withGoal returns the limit with the goal of a size.
 func (l limit) withGoal(size string) limit {
 	if size == "large" && l.Large != nil {
 		l.At, l.Goal = l.Large.At, &l.Large.Goal
@@ -65,7 +65,7 @@ func (l limit) withGoal(size string) limit {
 	return l
 }
 
-// in is the limit as far as it applies to a size.
+// in returns the parts of the limit that apply to a size.
 func (l limit) in(size string) limit {
 	l = l.withGoal(size)
 	if slices.Index(inOrder, size) < slices.Index(inOrder, l.From) {
@@ -78,7 +78,7 @@ func (l limit) in(size string) limit {
 type finding int
 
 const (
-	// unbounded: no limit is set.
+	// unbounded means that no limit is set.
 	unbounded finding = iota
 	within
 	overGoal

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command scale measures what the operator uses, and its requests to the API server,
-// depending on the number of experiments, runs and unrelated pods in a cluster: the program of
-// cmd/manager, as a process, against a real kube-apiserver with a real etcd. Each case is
-// measured at one size and at twice that, because growth predicts the cost of a larger
-// cluster. It prints a table, and fails if a limit is exceeded; see README.md.
+// Command scale measures the resources that the operator uses, and its requests to the API
+// server, depending on the number of experiments, runs and unrelated pods in a cluster. It runs
+// cmd/manager as a process, with a real kube-apiserver and a real etcd. It measures each case
+// at one size and at twice that, because growth predicts the cost of a larger cluster. It
+// prints a table, and fails if a limit is exceeded. See README.md.
 package main
 
 import (
@@ -41,8 +41,8 @@ type size struct {
 	long time.Duration
 }
 
-// sizes are the available sizes. The goals apply to the large one. The small one runs for
-// each change, and leaves out slow cases.
+// sizes are the available sizes. The goals apply to the large one. The small one runs for each
+// change, and omits slow cases.
 var sizes = map[string]size{
 	"small":  {demo: 15, demoRuns: 12, folio: 3, folioRuns: 6, pods: 500, events: 5, long: 15 * time.Second},
 	"medium": {demo: 50, demoRuns: 12, folio: 25, folioRuns: 12, pods: 10000, events: 5, namespaces: 45, long: 245 * time.Second},
@@ -53,15 +53,15 @@ var sizes = map[string]size{
 type bench struct {
 	size
 	name string
-	// runs of each experiment like the demo's; 0: those of the size.
+	// each is the number of runs of each demo experiment. If it is 0, the size determines it.
 	each     int
 	dir      string
 	operator string
-	// memory is the operator's GOMEMLIMIT; empty: no limit.
+	// memory is the operator's GOMEMLIMIT. If it is empty, there is no limit.
 	memory string
-	// patience is how long the operator may take to become idle.
+	// patience is the time limit for the operator to become idle.
 	patience time.Duration
-	// only these cases; none: all.
+	// only lists the cases to run. If it is empty, all run.
 	only   []string
 	starts int
 	// flags are additional flags of the operator.
@@ -148,7 +148,7 @@ func (b *bench) run(ctx context.Context, strict bool) (err error) {
 			break
 		}
 	}
-	// Print the results before the failure: they took long enough.
+	// Print the results even after a failure, because they take long to measure.
 	b.table.print(os.Stdout, b.title(before, time.Since(began)))
 	return errors.Join(err, b.table.verdict(strict))
 }
@@ -177,7 +177,7 @@ func (b *bench) progress(format string, arguments ...any) {
 	fmt.Fprintln(os.Stderr, time.Now().Format(time.TimeOnly), fmt.Sprintf(format, arguments...))
 }
 
-// title is the table's title: what was measured, and on which machine.
+// title returns the table's title, which describes the measurement and the machine.
 func (b *bench) title(before string, took time.Duration) string {
 	memory := "no GOMEMLIMIT"
 	if b.memory != "" {
@@ -187,7 +187,7 @@ func (b *bench) title(before string, took time.Duration) string {
 		b.name, commit(), memory, machine(), before, loadAverage(), took.Round(time.Second))
 }
 
-// commit is the commit that was built.
+// commit returns the commit that was built.
 func commit() string {
 	describe := exec.Command("git", "describe", "--always", "--abbrev=12", "--dirty")
 	describe.Dir = apiserver.Root()

@@ -23,7 +23,7 @@ import (
 	kubecache "perflab.dev/perflab/internal/kube/cache"
 )
 
-// inMemory is a fake cluster in memory with these objects: it has no schemas and no
+// inMemory returns a fake cluster in memory with these objects. It has no schemas and no
 // controllers.
 func inMemory(objects ...client.Object) (client.WithWatch, error) {
 	scheme, mapper, err := kinds()
@@ -39,8 +39,8 @@ func inMemory(objects ...client.Object) (client.WithWatch, error) {
 	return builder.Build(), nil
 }
 
-// kinds are those that a cluster in memory supports. Each has its own scheme: its client
-// adds the kinds that it meets.
+// kinds returns the kinds that a cluster in memory supports. Each cluster has its own scheme,
+// because its client adds further kinds.
 func kinds() (*runtime.Scheme, meta.RESTMapper, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
@@ -68,7 +68,7 @@ func testRun() *unstructured.Unstructured {
 	return made
 }
 
-// createWhole creates an object as the API server would: with the defaults of its schema.
+// createWhole creates an object with the defaults of its schema, as the API server does.
 func createWhole(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 	if object.GetUID() == "" {
 		identify(object)

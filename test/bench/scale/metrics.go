@@ -44,8 +44,8 @@ func parseMetrics(page io.Reader) (families, error) {
 	return found, nil
 }
 
-// sum adds up the series of a counter or gauge that have these labels. A missing metric is
-// 0, as in Prometheus.
+// sum returns the sum of the series of a counter or gauge that have these labels. A missing
+// metric is 0, as in Prometheus.
 func (f families) sum(name string, labels map[string]string) float64 {
 	var sum float64
 	for _, series := range f[name].GetMetric() {
@@ -73,7 +73,8 @@ type histogram struct {
 	all    float64
 }
 
-// times are the durations of reconciles with these labels; the zero value if there was none.
+// times returns the durations of reconciles with these labels, or the zero value if there are
+// none.
 func (f families) times(labels map[string]string) histogram {
 	for _, series := range f[timesMetric].GetMetric() {
 		if !has(series, labels) {
@@ -89,7 +90,7 @@ func (f families) times(labels map[string]string) histogram {
 	return histogram{}
 }
 
-// since is what was observed since an earlier scrape.
+// since returns the observations since an earlier scrape.
 func (h histogram) since(before histogram) (histogram, error) {
 	if len(before.bounds) == 0 {
 		return h, nil
@@ -104,9 +105,9 @@ func (h histogram) since(before histogram) (histogram, error) {
 	return later, nil
 }
 
-// quantile is the value below which this share of the observations is, interpolated
-// linearly within a bucket. It is NaN if there are none, and the largest bound if it is
-// above that.
+// quantile returns the value below which this share of the observations lies, interpolated
+// linearly within a bucket. It is NaN if there are none. It is the largest bound if the value
+// is above that.
 func (h histogram) quantile(share float64) float64 {
 	if h.all == 0 || len(h.bounds) == 0 {
 		return math.NaN()

@@ -21,9 +21,8 @@ const (
 	home = "perflab-system"
 	// look is the interval between two readings of a process.
 	look = 200 * time.Millisecond
-	// calm is how long an operator that has just started must use almost no CPU to be
-	// idle, calmAfter the same after a single event, and busy is the share of a CPU that
-	// counts as work.
+	// calm is how long a started operator must use almost no CPU to be idle. calmAfter is the
+	// same after a single event. busy is the share of a CPU that counts as work.
 	calm      = 2 * time.Second
 	calmAfter = 600 * time.Millisecond
 	busy      = 0.03
@@ -33,10 +32,11 @@ const (
 	restless = 15 * time.Second
 )
 
-// errBusy: the operator is still working.
+// errBusy means that the operator is still working.
 var errBusy = errors.New("the operator does not become idle")
 
-// workersStarted is what each of the three controllers logs once its caches are filled.
+// workersStarted is the message that each of the three controllers logs when its caches are
+// filled.
 const (
 	workersStarted = "Starting workers"
 	controllers    = 3
@@ -48,12 +48,12 @@ type operator struct {
 	log     string
 	metrics string
 	cluster *cluster
-	// asked is the offset of the audit log's end at its start.
+	// asked is the offset in the audit log at which the operator's next requests start.
 	asked int64
 	ended chan struct{}
 }
 
-// buildOperator builds the program as it is shipped.
+// buildOperator builds the program as in a release.
 func buildOperator(ctx context.Context, root, dir string) (string, error) {
 	build := exec.CommandContext(ctx, "make", "build-operator", "BIN="+dir)
 	build.Dir = root
@@ -63,7 +63,7 @@ func buildOperator(ctx context.Context, root, dir string) (string, error) {
 	return filepath.Join(dir, "manager"), nil
 }
 
-// startOperator starts it as a process, as the user whose requests are counted.
+// startOperator starts the operator as a process, with the user whose requests are counted.
 func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error) {
 	port, err := ports.Free()
 	if err != nil {
@@ -85,7 +85,7 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 	flags := append([]string{
 		"--webhook=false", "--metrics-secure=false", "--zap-devel=false",
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", port), "--health-probe-bind-address=0", "--own-namespace=" + home,
-		// All namespaces run at once, because that is measured.
+		// All namespaces run at the same time, which is part of the measurement.
 		"--lanes=namespace",
 		// Targets are simulated on loopback.
 		"--allow-targets=127.0.0.1",
@@ -107,7 +107,7 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 	return o, nil
 }
 
-// stop ends it as Kubernetes would, and then kills it.
+// stop terminates the operator as Kubernetes does, and then kills it.
 func (o *operator) stop() {
 	_ = o.command.Process.Signal(syscall.SIGTERM)
 	select {
@@ -118,9 +118,9 @@ func (o *operator) stop() {
 	}
 }
 
-// idle waits until the operator has started and has nothing more to do: its caches are
-// filled, it has used almost no CPU for a while, and its queues are empty. It fails with
-// errBusy if that takes longer than patience.
+// idle waits until the operator has started and has no more work: its caches are filled, it has
+// used almost no CPU for a while, and its queues are empty. It fails with errBusy if that takes
+// longer than patience.
 func (o *operator) idle(ctx context.Context, patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	for !o.working() {
@@ -139,7 +139,7 @@ func (o *operator) idle(ctx context.Context, patience time.Duration) error {
 }
 
 // rest waits until the operator has used almost no CPU for a while. It does not query the
-// operator, which would cost more than what is measured.
+// operator, because that would cost more than the measured event.
 func (o *operator) rest(ctx context.Context, calm time.Duration, deadline time.Time) error {
 	var used []float64
 	for {
@@ -157,8 +157,8 @@ func (o *operator) rest(ctx context.Context, calm time.Duration, deadline time.T
 	}
 }
 
-// pause waits until the operator has handled a single event. For an operator that is never
-// idle, the wait is bounded: its other work is subtracted.
+// pause waits until the operator has handled a single event. If the operator is never idle, the
+// wait is limited, because its other work is subtracted.
 func (o *operator) pause(ctx context.Context) error {
 	if err := o.rest(ctx, calmAfter, time.Now().Add(restless)); !errors.Is(err, errBusy) {
 		return err
@@ -166,8 +166,9 @@ func (o *operator) pause(ctx context.Context) error {
 	return nil
 }
 
-// isCalm reports whether the last of these readings, in CPU seconds, show that it is idle
-// for this long. The kernel counts in hundredths of a second, so one of them is ignored.
+// isCalm reports whether the last of these readings, in CPU seconds, show that the operator is
+// idle for this long. The kernel counts in hundredths of a second, so a difference of one is
+// ignored.
 func isCalm(used []float64, calm time.Duration) bool {
 	steps := int(calm / look)
 	if len(used) <= steps {
@@ -206,7 +207,7 @@ func (o *operator) wait(ctx context.Context, deadline time.Time) error {
 	}
 }
 
-// gone explains why the operator can't be read.
+// gone explains why the operator's data can't be read.
 func (o *operator) gone(err error) error {
 	select {
 	case <-o.ended:

@@ -26,12 +26,12 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// reachable reaches every target.
+// reachable is a network in which every target is reachable.
 type reachable struct{}
 
 func (reachable) Reach(context.Context, string) error { return nil }
 
-// played are the logs of a simulated cluster.
+// played reads the logs of a simulated cluster.
 type played struct{ kubelet *kubelet }
 
 func (p played) Log(_ context.Context, namespace, pod, _ string) (io.ReadCloser, error) {
@@ -44,12 +44,13 @@ func (p played) Recent(ctx context.Context, namespace, pod, container string, _ 
 	return p.Log(ctx, namespace, pod, container)
 }
 
-// noWatches accepts watches and never gets an event.
+// noWatches accepts watches and never sends an event.
 type noWatches struct{ controller.Controller }
 
 func (noWatches) Watch(source.Source) error { return nil }
 
-// reconcilers are the operator's, called by the test and reading without a cache.
+// reconcilers are the operator's reconcilers. The test calls them, and they read without a
+// cache.
 type reconcilers struct {
 	experiments *experiment.Reconciler
 	runs        *run.Reconciler
@@ -69,8 +70,8 @@ func newReconcilers(c *cluster, k *kubelet) reconcilers {
 	}
 }
 
-// pass reconciles every object once, and returns the experiment. Temporary errors are
-// retried, as by the operator.
+// pass reconciles every object once, and returns the experiment. Temporary errors are retried,
+// as the operator does.
 func (r reconcilers) pass(t *testing.T, c *cluster) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
 	key := client.ObjectKey{Namespace: lab, Name: "live"}

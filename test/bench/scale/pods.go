@@ -19,7 +19,7 @@ import (
 // elsewhere is the namespace of unrelated pods.
 const elsewhere = "elsewhere"
 
-// unrelatedPods measures a cluster with unrelated pods, with twice as many, and then with
+// unrelatedPods measures a cluster with unrelated pods, then with twice as many, and then with
 // one complete experiment in addition.
 func (b *bench) unrelatedPods(ctx context.Context, c *cluster) error {
 	if err := c.namespace(ctx, elsewhere); err != nil {
@@ -56,7 +56,7 @@ func (b *bench) unrelatedPods(ctx context.Context, c *cluster) error {
 	return nil
 }
 
-// makePods creates as many as the size specifies, numbered from one.
+// makePods creates as many pods as the size specifies, with numbers that start at from.
 func (b *bench) makePods(ctx context.Context, c *cluster, from int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4 * hands)
@@ -67,7 +67,7 @@ func (b *bench) makePods(ctx context.Context, c *cluster, from int) error {
 	return group.Wait()
 }
 
-// create creates a pod, and reports that it runs as its kubelet would.
+// create creates a pod, and reports that it runs, as its kubelet does.
 func create(ctx context.Context, admin client.Client, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	if err := admin.Create(ctx, pod); err != nil {
@@ -80,8 +80,8 @@ func create(ctx context.Context, admin client.Client, pod *corev1.Pod) error {
 	return nil
 }
 
-// newPod returns a pod as a Deployment of a service would have it, while it runs. Its name
-// and those of its parts are unique.
+// newPod returns a pod like the running pod of a service's Deployment. Its name and the names
+// of its parts are unique.
 func newPod(namespace, name string, labels map[string]string) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -128,7 +128,7 @@ func service(name string, port int32) corev1.Container {
 	return made
 }
 
-// running is the status of a pod that is ready.
+// running returns the status of a ready pod.
 func running(pod *corev1.Pod) corev1.PodStatus {
 	at := metav1.NewTime(began)
 	status := corev1.PodStatus{Phase: corev1.PodRunning, HostIP: "10.0.0.10", PodIP: "10.1.2.3", StartTime: &at, QOSClass: corev1.PodQOSBurstable}

@@ -17,15 +17,15 @@ const (
 	kib = 1 << 10
 	mib = 1 << 20
 	gib = 1 << 30
-	// ticks are the kernel clock's per second, for programs.
+	// ticks is the number of clock ticks per second that the kernel reports to programs.
 	ticks = 100
 )
 
-// usage is the kernel's data of a process.
+// usage is the resources that a process uses, from the kernel.
 type usage struct {
-	// cpu is in seconds, of all threads since the start.
+	// cpu is the time of all threads since the start, in seconds.
 	cpu float64
-	// resident is its memory now, peak its maximum: bytes.
+	// resident is the current memory, peak the maximum, in bytes.
 	resident, peak float64
 }
 
@@ -41,7 +41,7 @@ func readUsage(pid int) (usage, error) {
 	return parseUsage(string(stat), string(status))
 }
 
-// parseUsage reads proc(5)'s stat and status.
+// parseUsage reads the files stat and status of proc(5).
 func parseUsage(stat, status string) (usage, error) {
 	// The name, in parentheses, can contain anything.
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
@@ -74,9 +74,9 @@ func field(status, name string) (float64, error) {
 	return 0, fmt.Errorf("the process has no %s", name)
 }
 
-// threadSeconds are the CPU seconds of a process's threads, to the nanosecond, where
-// readUsage counts hundredths of a second. Threads that have ended are missing; Go's hardly
-// ever end.
+// threadSeconds returns the CPU seconds of a process's threads, in nanoseconds, while readUsage
+// counts hundredths of a second. Threads that have ended are missing, but Go's threads rarely
+// end.
 func threadSeconds(pid int) (float64, error) {
 	paths, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(paths) == 0 {
@@ -101,7 +101,7 @@ func threadSeconds(pid int) (float64, error) {
 	return sum, nil
 }
 
-// loadAverage is the average number of programs of this machine that wanted a CPU in the
+// loadAverage returns the average number of programs on this machine that required a CPU in the
 // last minute.
 func loadAverage() string {
 	text, err := os.ReadFile("/proc/loadavg")

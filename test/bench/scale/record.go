@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// mostSamples is the maximum that the operator stores of a run's samples, in bytes.
+	// mostSamples is the maximum size of a run's samples that the operator stores, in bytes.
 	mostSamples = 900 << 10
-	// mostLoad is the maximum that it stores of one load.
+	// mostLoad is the maximum size of one load's results that the operator stores, in bytes.
 	mostLoad = 512 << 10
 	// statements is the number of statements in a run's status.
 	statements = 10
-	// shortLoad is the length of a load without a duration: the demo's script runs for 11
+	// shortLoad is the length of a load without a duration: the script of the demo runs for 11
 	// seconds.
 	shortLoad = 11 * time.Second
 )
@@ -34,9 +34,9 @@ const (
 // began is the time of the first run of a generated experiment.
 var began = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-// record has the results of one run: generated, but passed through the code that makes the
-// operator's observations, so that it is as large as a real one. Several runs of
-// experiments with the same spec can share it.
+// record has the generated results of one run. The code that makes the operator's observations
+// processes them, so that the record is as large as a real one. Runs of several experiments
+// with the same spec can share it.
 type record struct {
 	// status lacks the fields with the run's name.
 	status v1alpha1.PerfRunStatus
@@ -55,7 +55,7 @@ type recorder struct {
 	samples  *payload.SampleRecorder
 }
 
-// newRecord generates the record of a run. The run determines it.
+// newRecord generates the record of a run. The run determines the result.
 func newRecord(run *v1alpha1.PerfRun, scripts map[string]string) (*record, error) {
 	r := &recorder{
 		random:   rand.New(rand.NewPCG(uint64(run.Spec.Seed), uint64(run.Spec.Position))),
@@ -87,20 +87,20 @@ func loadLength(load v1alpha1.Load) time.Duration {
 	return load.Duration.Duration
 }
 
-// noise is a factor around 1.
+// noise returns a random factor around 1.
 func (r *recorder) noise(deviation float64) float64 {
 	return math.Exp(r.random.NormFloat64() * deviation)
 }
 
-// transaction is what users do in a load, with its requests.
+// transaction is a transaction of a load's users, with its requests.
 type transaction struct {
 	name     string
 	took     time.Duration
 	requests []string
 }
 
-// transactions are two with the 63 requests of FOLIO's check-in and check-out, or the one of
-// a script.
+// transactions returns two transactions with the 63 requests of FOLIO's check-in and check-out,
+// or the transaction of a script.
 func transactions(load v1alpha1.Load) []transaction {
 	if load.CheckInCheckOut == nil {
 		return []transaction{{"Search", 70 * time.Millisecond, []string{"GET /instance-storage/instances"}}}
@@ -113,8 +113,8 @@ func transactions(load v1alpha1.Load) []transaction {
 	return made
 }
 
-// load generates the measurements of a load's users. An arm other than the baseline takes
-// somewhat longer.
+// load generates the measurements of a load's users. Runs at even positions take somewhat
+// longer.
 func (r *recorder) load(load v1alpha1.Load) *payload.Payload {
 	p := payload.New(load.Name, r.run.Name, "runner", r.start)
 	p.Generator = "k6 v2.2.0"
@@ -146,7 +146,7 @@ func (r *recorder) transact(p *payload.Payload, one transaction, at time.Time, t
 	}
 }
 
-// observe turns the measurements into observations, as the operator does.
+// observe converts the measurements into observations, as the operator does.
 func (r *recorder) observe(made *record) error {
 	spec := r.run.Spec
 	whole := results.CountedWindow(spec.Scenario.Loads, r.measured, spec.Measurement)
@@ -171,7 +171,7 @@ func (r *recorder) observe(made *record) error {
 	return nil
 }
 
-// keep encodes what is stored with the run.
+// keep encodes the data that is stored with the run.
 func (r *recorder) keep(made *record) error {
 	for name, own := range r.measured {
 		small, err := own.Histograms.Fit(mostLoad)
@@ -191,7 +191,7 @@ func (r *recorder) keep(made *record) error {
 	return err
 }
 
-// scripts records in the status what the loads run, and returns the texts.
+// scripts records the scripts of the loads in the status, and returns their texts.
 func (r *recorder) scripts(status *v1alpha1.PerfRunStatus, texts map[string]string) map[string]string {
 	var kept map[string]string
 	for i, load := range r.run.Spec.Scenario.Loads {
@@ -205,7 +205,7 @@ func (r *recorder) scripts(status *v1alpha1.PerfRunStatus, texts map[string]stri
 	return kept
 }
 
-// named is the record's status for one run, and its ConfigMaps.
+// named returns the record's status for one run, and its ConfigMaps.
 func (m *record) named(run *v1alpha1.PerfRun) (*v1alpha1.PerfRunStatus, []*corev1.ConfigMap, error) {
 	status := m.status.DeepCopy()
 	status.RawResults = naming.RawResults(run.Name)
@@ -233,7 +233,7 @@ func (m *record) named(run *v1alpha1.PerfRun) (*v1alpha1.PerfRunStatus, []*corev
 	return status, kept, nil
 }
 
-// newConfigMap is an empty ConfigMap of a run.
+// related returns an empty ConfigMap of a run.
 func related(run *v1alpha1.PerfRun, name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: run.Namespace, Name: name, Labels: naming.RunLabels(run),
@@ -241,10 +241,10 @@ func related(run *v1alpha1.PerfRun, name string) *corev1.ConfigMap {
 	}}
 }
 
-// digest has the length of a digest, and depends on the words.
+// digest returns a string with the length of a digest that depends on the words.
 func digest(words ...any) string { return naming.Hash(words...) }
 
-// uid looks like one of Kubernetes'.
+// uid returns a string in the format of Kubernetes' UIDs.
 func uid(words ...any) string {
 	d := digest(words...)
 	return d[:8] + "-" + d[8:12] + "-4" + d[13:16] + "-a" + d[17:20] + "-" + d[20:32]

@@ -21,14 +21,14 @@ import (
 var liveExperiment []byte
 
 const (
-	// shortRun is the length of a load; a longer one is compared with it.
+	// shortRun is the length of the shorter load.
 	shortRun = 5 * time.Second
-	// mutes are the namespaces whose target never answers.
+	// mutes is the number of namespaces whose target never answers.
 	mutes = 5
 )
 
-// runs measures experiments that run to completion: what they write, how long reconciles
-// take, and how long others wait while some call targets that never answer.
+// runs measures experiments that run to completion: their writes, the duration of reconciles,
+// and how long other runs wait while some experiments call targets that never answer.
 func (b *bench) runs(ctx context.Context, c *cluster) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -68,8 +68,8 @@ type live struct {
 	targets  *targets
 }
 
-// begin applies an experiment with blocks in its own namespace, with the length and the
-// target of its loads.
+// begin applies an experiment in its own namespace, with a number of blocks, and with the
+// length and the target of its loads.
 func (l *live) begin(ctx context.Context, namespace, target string, length time.Duration, blocks int32) error {
 	l.world.setLength(namespace, length)
 	if err := l.cluster.namespace(ctx, namespace); err != nil {
@@ -109,8 +109,8 @@ func (l *live) complete(ctx context.Context, namespace string) error {
 	return fmt.Errorf("the experiment in namespace %s is %s after %s: it waits for %q", namespace, one.Status.Phase, l.patience, one.Status.WaitingFor)
 }
 
-// lengths measures what a run writes, with a short load and with a long one, and what one
-// more run of the same experiment writes.
+// lengths measures the writes of a run with a short and a long load, and the writes of one more
+// run of the same experiment.
 func (l *live) lengths(ctx context.Context) error {
 	l.progress("runs: doing experiments with loads of %s and %s", shortRun, l.long)
 	before, err := scrape(ctx, l.operator.metrics)
@@ -150,7 +150,7 @@ func (l *live) lengths(ctx context.Context) error {
 	return err
 }
 
-// statuses are how long the API server took for each write of a status, in milliseconds, by
+// statuses returns how long the API server took for each write of a status, in milliseconds, by
 // kind.
 func (c *cluster) statuses() (map[string][]float64, error) {
 	took := map[string][]float64{}
@@ -171,7 +171,7 @@ type trial struct {
 
 func (t trial) namespace() string { return "trial-" + t.name }
 
-// others measures how long runs wait for the operator with and without targets that never
+// others measures how long runs wait for the operator, with and without targets that never
 // answer.
 func (l *live) others(ctx context.Context) error {
 	if l.namespaces == 0 {
@@ -188,7 +188,7 @@ func (l *live) others(ctx context.Context) error {
 			return err
 		}
 	}
-	// Until their modules are ready, they don't call their targets.
+	// The experiments call their targets only when their modules are ready.
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -202,9 +202,9 @@ func (l *live) others(ctx context.Context) error {
 	return nil
 }
 
-// waited are medians over the experiments of many namespaces: of the time from the creation
-// of a run to the operator's first write of its status, which is how long the run was in
-// the queue, and from applying the experiment to its first TestRun.
+// waited has medians over the experiments of many namespaces. queued is the time that a run is
+// in the queue, from its creation to the operator's first write of its status. begun is the
+// time from applying the experiment to its first TestRun.
 type waited struct{ queued, begun float64 }
 
 // wave applies an experiment in each of many namespaces at once.
@@ -260,8 +260,8 @@ func median(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
-// quantile is the smallest value that at least this share of them does not exceed; NaN if
-// there are none.
+// quantile returns the smallest value that at least this share of the values does not exceed.
+// It is NaN if there are none.
 func quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return none

@@ -40,7 +40,7 @@ func TestAuditCountsRequestsOnce(t *testing.T) {
 	if got := found.String(); got != "2 patch perfruns/status, 1 fill perfruns, 1 get discovery, 1 list perfruns, 1 watch pods" {
 		t.Errorf("listed as %q", got)
 	}
-	// The incomplete line is read once it is complete, and nothing is read twice.
+	// The incomplete line is read when it is complete, and nothing is read twice.
 	expect.NoError(t, os.WriteFile(path, []byte(audited+`lete","verb":"create","objectRef":{"resource":"pods"}}`+"\n"), 0o600))
 	if later, _, err := c.asked(end); err != nil || !maps.Equal(later, requests{{"create", "pods"}: 1}) {
 		t.Errorf("counted %v later (%v), want one more", later, err)
@@ -245,7 +245,7 @@ func tableWith(limits limits) *table {
 	return made
 }
 
-// A limit on a missing row would never fail.
+// A limit without a row would never fail.
 func TestLimitsHaveRows(t *testing.T) {
 	found, err := parseLimits(knownLimits)
 	expect.NoError(t, err)
@@ -296,7 +296,7 @@ func TestTableFailsOnExceededLimit(t *testing.T) {
 	}
 }
 
-// The memory of an operator differs by up to a MiB between two starts.
+// The memory of an operator differs by up to 1 MiB between two starts.
 func TestMemoryNoiseIsNotGrowth(t *testing.T) {
 	found, err := parseLimits(knownLimits)
 	expect.NoError(t, err)
@@ -326,7 +326,7 @@ func TestPrintTable(t *testing.T) {
 		"Title.\n\n| what |",
 		"| demo, 10 and 20 experiments x 12 runs: memory at rest | 100 MiB | 140 MiB | 1.95 | <= 80 MiB at 100 | over the goal |",
 		"| demo, 10 and 20 experiments x 12 runs: CPU to start | 4 s | 16 s | 4.00 |  |  |",
-		// 60 MiB without runs, and 50 MiB for each 120.
+		// The operator uses 60 MiB without runs, and 50 MiB for every 120 runs.
 		"| 256 MiB | 470 | 470 | 3920 |",
 		"| 3 list pods |",
 		"| writes of one run for each further 10 s of load |  | 2.33 |",

@@ -20,7 +20,7 @@ import (
 // nodes is the number of nodes of a generated cluster.
 const nodes = 8
 
-// instance is a pod of the system as the collector sees it.
+// instance is a pod of the system in the collector's samples.
 type instance struct {
 	component, pod, container, node string
 	resources                       corev1.ResourceRequirements
@@ -34,7 +34,7 @@ func podName(owner string, n int) string {
 
 func nodeName(n int) string { return fmt.Sprintf("ip-10-0-%d-%d.ec2.internal", n%nodes, 10+n%nodes) }
 
-// instances are the pods of a system: modules', brokers' and PostgreSQL's.
+// instances returns the pods of a system: its modules, brokers and PostgreSQL instances.
 func instances(system v1alpha1.System) []instance {
 	var all []instance
 	for _, module := range system.Modules {
@@ -70,7 +70,7 @@ func replicas(module v1alpha1.Module) int {
 // servers generates the collector's samples.
 func (r *recorder) servers() {
 	r.samples = payload.NewSampleRecorder(r.run.Name, "collector", r.start)
-	// A short load is sampled at its start and end, too.
+	// A short load is also sampled at its start and end.
 	every, all := min(r.run.Spec.Measurement.IntervalOrDefault(), r.length/4), instances(r.run.Spec.System)
 	for at := r.start; !at.After(r.start.Add(r.length)); at = at.Add(every) {
 		r.samples.Round(at, every)
@@ -96,7 +96,7 @@ func (r *recorder) servers() {
 	r.statements()
 }
 
-// statements generates the statements that took PostgreSQL's time.
+// statements generates the statements that used PostgreSQL's time.
 func (r *recorder) statements() {
 	period := payload.StatementPeriod{Component: metric.Primary, From: r.start, To: r.start.Add(r.length)}
 	texts := map[string]string{}
@@ -162,7 +162,7 @@ func (r *recorder) evidence() *v1alpha1.RunEvidence {
 	return kept
 }
 
-// effective is the system as the operator would read it.
+// effective returns the system as the operator reads it from the cluster.
 func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
 	reported := &v1alpha1.EffectiveSystem{KafkaMode: "KRaft", KafkaVersion: "4.3.1", PostgresInstances: 1}
 	modules, found := map[string][]v1alpha1.EffectivePod{}, map[string]int32{}
@@ -201,7 +201,7 @@ func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
 	return reported
 }
 
-// conditions are those of a valid run.
+// conditions returns the conditions of a valid run.
 func conditions(at metav1.Time, modules int) []metav1.Condition {
 	all := []metav1.Condition{
 		{Type: v1alpha1.ConditionImagesAvailable, Reason: v1alpha1.ReasonReady, Message: "no image is known to be missing"},

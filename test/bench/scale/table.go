@@ -25,21 +25,22 @@ const (
 // none is a value that was not measured.
 var none = math.NaN()
 
-// row is one value, in the smaller cluster and in one of twice the size.
+// row is one value, measured in the smaller cluster and in one of twice the size.
 type row struct {
 	key, what, unit string
 	small, large    float64
-	// base is the value of an empty cluster: growth is without it.
+	// base is the value of an empty cluster. Growth excludes it.
 	base float64
-	// beyond: the operator did not become idle, so that the value is a lower bound.
+	// beyond means that the operator did not become idle, so the value is a lower bound.
 	beyond bool
-	// slack is added to both before they are divided: twice a negligible value is still
-	// negligible. Negative values, which result when the operator's other work is
-	// subtracted, are negligible as well.
+	// slack is added to both values before the division, because twice a negligible value is
+	// still negligible. Values are negative if the operator's other work that is subtracted is
+	// larger. They are negligible, too.
 	slack float64
 }
 
-// growth is the ratio of the larger cluster's value to the smaller one's: 2 is linear, 1 is constant.
+// growth returns the ratio of the larger cluster's value to the smaller one's: 2 is linear, 1
+// is constant.
 func (r row) growth() float64 {
 	small, large := r.small-r.base, r.large-r.base
 	if r.slack > 0 {
@@ -53,11 +54,12 @@ type table struct {
 	size   string
 	limits limits
 	rows   []row
-	// empty is an operator with nothing to do.
+	// empty is the cost of an operator without objects.
 	empty *started
-	// asked are requests by their purpose.
+	// asked are the requests of each case.
 	asked []asking
-	// carried is what fits into memory limits.
+	// carried are the kinds of objects for which the table prints how many fit into a memory
+	// limit.
 	carried []carried
 }
 
@@ -97,8 +99,8 @@ func (t *table) addExperiments(p *pair) {
 	t.add(row{key: p.name + ".etcd", what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * perExperiment / gib})
 }
 
-// addRetained adds what remains of each experiment in etcd, in bytes, and the operator's
-// peak memory meanwhile.
+// addRetained adds what remains of each experiment in etcd, in bytes, and the operator's peak
+// memory.
 func (t *table) addRetained(p *pair, key, what string, each float64, kept *started) {
 	at := p.name + ", " + what
 	t.add(row{key: p.name + ".etcd." + key, what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * each / gib, beyond: kept.late})
@@ -119,8 +121,8 @@ func (t *table) addMemory(name, at string, starts [2]*started) {
 	t.add(r)
 }
 
-// live is the heap after the last garbage collection: the next collection's goal is that
-// plus GOGC percent.
+// live returns the heap after the last garbage collection. The goal of the next collection is
+// that heap plus GOGC percent.
 func (s *started) live() float64 {
 	percent := s.metrics.sum("go_gc_gogc_percent", nil)
 	if percent == 0 {
@@ -129,7 +131,7 @@ func (s *started) live() float64 {
 	return s.metrics.sum("go_memstats_next_gc_bytes", nil) / (1 + percent/100)
 }
 
-// addStart adds the cost of starting.
+// addStart adds the cost of an operator's start.
 func (t *table) addStart(p *pair, at string) {
 	late := p.starts[1].late
 	pair := func(key, what, unit string, read func(*started) float64) {
@@ -198,7 +200,7 @@ func (t *table) addHostile(beside *started) {
 	t.asked = append(t.asked, asking{"start beside objects that are large in memory", beside.asked})
 }
 
-// addRuns adds the rows of completed experiments, whose blocks have this many runs.
+// addRuns adds the rows of completed experiments with this number of runs per block.
 func (t *table) addRuns(long time.Duration, runs float64, written map[string]float64, before, after families) {
 	t.add(row{key: "runs.writes.one", what: fmt.Sprintf("writes of one more run, %s of load", shortRun), small: none, large: (written["twice"] - written["short"]) / runs})
 	t.add(row{key: "runs.writes.short", what: fmt.Sprintf("writes of an experiment of two runs, for each, %s of load", shortRun), small: none, large: written["short"] / runs})
@@ -218,7 +220,8 @@ func (t *table) addRuns(long time.Duration, runs float64, written map[string]flo
 	}
 }
 
-// addStatuses adds how long the API server took to write statuses, which is part of reconciles.
+// addStatuses adds how long the API server took to write statuses. This time is part of
+// reconciles.
 func (t *table) addStatuses(took map[string][]float64) {
 	for _, name := range []string{"experiment", "run"} {
 		for _, share := range []float64{0.5, 0.99} {
@@ -231,7 +234,7 @@ func (t *table) addStatuses(took map[string][]float64) {
 	}
 }
 
-// addOthers adds how long runs of many namespaces wait, without and with targets that never
+// addOthers adds how long runs of many namespaces wait, with and without targets that never
 // answer.
 func (t *table) addOthers(namespaces int, alone, beside waited) {
 	at := fmt.Sprintf("%d namespaces, without and beside %d targets that never answer", namespaces, mutes)
@@ -239,7 +242,8 @@ func (t *table) addOthers(namespaces int, alone, beside waited) {
 	t.add(row{key: "others.begun", what: at + ": from an experiment to its first load, p50", unit: unitSeconds, small: alone.begun, large: beside.begun})
 }
 
-// memoryNoise is how much an operator's memory can differ between two starts, in bytes.
+// memoryNoise is the difference in an operator's memory that can occur between two starts, in
+// bytes.
 const memoryNoise = 2 * mib
 
 func (t *table) carry(of string, starts [2]*started, count float64) {
@@ -251,7 +255,7 @@ func (t *table) carry(of string, starts [2]*started, count float64) {
 	t.carried = append(t.carried, carried{subject: of, peak: each, empty: starts[0].used.peak - each*count})
 }
 
-// print writes Markdown.
+// print writes the table as Markdown.
 func (t *table) print(w io.Writer, title string) {
 	var text strings.Builder
 	text.WriteString(title + "\n\n| what | at the size | at twice the size | growth | goal | |\n|---|---:|---:|---:|---:|---|\n")
@@ -297,7 +301,7 @@ func (r requests) String() string {
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }
 
-// under is how many fit into a limit.
+// under returns how many objects fit into a limit.
 func (c carried) under(bound float64) string {
 	switch {
 	case c.peak <= 0:
@@ -309,7 +313,7 @@ func (c carried) under(bound float64) string {
 	}
 }
 
-// figure formats a number with its significant digits.
+// figure formats a number with its significant digits and unit.
 func figure(value float64, unit string) string {
 	switch {
 	case math.IsNaN(value) || math.IsInf(value, 0):
@@ -335,7 +339,8 @@ func (l limit) goal(unit string) string {
 	return strings.Join(parts, ", ")
 }
 
-// verdict fails if a limit is exceeded, or, if it is strict, a goal is missed.
+// verdict returns an error if a limit is exceeded. If strict is set, it also returns an error
+// if a goal is missed.
 func (t *table) verdict(strict bool) error {
 	var failures []error
 	for _, r := range t.rows {

@@ -35,22 +35,22 @@ const (
 )
 
 // world simulates everything but the operator: the controllers of Deployments and Jobs, the
-// scheduler, the kubelet of one node, and k6-operator. It is not an emulator: it does what the
-// operator waits for, immediately, and nothing else.
+// scheduler, the kubelet of one node, and k6-operator. It is not an emulator: it immediately
+// does what the operator waits for, and nothing else.
 type world struct {
 	cluster *cluster
 	kubelet *kubelet
-	// lengths of loads, by namespace.
+	// lengths are the lengths of loads, by namespace.
 	mutex   sync.Mutex
 	lengths map[string]time.Duration
-	// began is when a pod was started, rolled the template that a Deployment's pods were
-	// created from.
+	// began is the start time of each pod. rolled is the template from which a Deployment's
+	// pods were created.
 	began  map[string]time.Time
 	rolled map[types.UID]string
 	ended  chan error
 }
 
-// startWorld simulates until the context ends.
+// startWorld simulates the cluster until the context ends.
 func startWorld(ctx context.Context, c *cluster) (*world, error) {
 	w := &world{cluster: c, lengths: map[string]time.Duration{}, began: map[string]time.Time{}, rolled: map[types.UID]string{}, ended: make(chan error, 1)}
 	var err error
@@ -86,7 +86,7 @@ func (w *world) lengthIn(namespace string) time.Duration {
 func (w *world) play(ctx context.Context) error {
 	for {
 		for _, part := range []func(context.Context) error{w.images, w.deployments, w.collectors, w.testRuns} {
-			// The next turn resolves conflicts with the operator.
+			// The next turn retries conflicts with the operator.
 			if err := part(ctx); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && ctx.Err() == nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (w *world) play(ctx context.Context) error {
 	}
 }
 
-// images ends pods that only pull images.
+// images completes pods that only pull images.
 func (w *world) images(ctx context.Context) error {
 	pods := &corev1.PodList{}
 	if err := w.cluster.admin.List(ctx, pods, client.MatchingLabels{v1alpha1.LabelComponent: environment.ComponentImages}); err != nil {
@@ -121,7 +121,7 @@ func (w *world) images(ctx context.Context) error {
 	return nil
 }
 
-// ended is a container that has succeeded.
+// ended returns the status of a container that has succeeded.
 func ended(name string, began time.Time) corev1.ContainerStatus {
 	return corev1.ContainerStatus{
 		Name: name, ImageID: "example.org/any@sha256:" + digest(name),
@@ -196,7 +196,7 @@ func (w *world) deployment(ctx context.Context, deployment *appsv1.Deployment) e
 	return nil
 }
 
-// podFrom is a pod of a workload on the simulated node.
+// podFrom returns a pod of a workload on the simulated node.
 func podFrom(template corev1.PodTemplateSpec, name string, owner client.Object, kind schema.GroupVersionKind) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
 	pod.Namespace, pod.Name, pod.Spec.NodeName = owner.GetNamespace(), name, playedNode
@@ -208,7 +208,7 @@ func podFrom(template corev1.PodTemplateSpec, name string, owner client.Object, 
 	return pod
 }
 
-// run creates a pod that is ready, unless it exists.
+// run creates a ready pod, unless it exists.
 func (w *world) run(ctx context.Context, pod *corev1.Pod) error {
 	err := w.cluster.admin.Create(ctx, pod)
 	if apierrors.IsAlreadyExists(err) {
@@ -229,7 +229,7 @@ func (w *world) run(ctx context.Context, pod *corev1.Pod) error {
 	return w.cluster.admin.Status().Update(ctx, pod)
 }
 
-// finish ends a pod successfully.
+// finish completes a pod successfully.
 func (w *world) finish(ctx context.Context, pod *corev1.Pod) error {
 	pod.Status.Phase = corev1.PodSucceeded
 	for i := range pod.Status.ContainerStatuses {
@@ -238,7 +238,7 @@ func (w *world) finish(ctx context.Context, pod *corev1.Pod) error {
 	return w.cluster.admin.Status().Update(ctx, pod)
 }
 
-// collectors run until the operator ends them.
+// collectors starts the pods of collectors, and completes them when the operator ends them.
 func (w *world) collectors(ctx context.Context) error {
 	of := client.MatchingLabels{v1alpha1.LabelComponent: collector.Container}
 	jobs, pods := &batchv1.JobList{}, &corev1.PodList{}
@@ -273,7 +273,7 @@ func (w *world) collectors(ctx context.Context) error {
 	return nil
 }
 
-// testRuns start, and end once their runners have.
+// testRuns starts TestRuns, and ends them when their runners have ended.
 func (w *world) testRuns(ctx context.Context) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(contract.TestRunKind.GroupVersion().WithKind(contract.TestRunKind.Kind + "List"))
@@ -289,7 +289,7 @@ func (w *world) testRuns(ctx context.Context) error {
 		case contract.StageStarted:
 			failures = append(failures, w.endRunner(ctx, testRun))
 		default:
-			// It has finished.
+			// The TestRun has finished.
 		}
 	}
 	return errors.Join(failures...)
@@ -323,7 +323,7 @@ func (w *world) stage(ctx context.Context, testRun *unstructured.Unstructured, s
 	return w.cluster.admin.Status().Update(ctx, testRun)
 }
 
-// endRunner ends a load after its length, with its results in its log.
+// endRunner ends a load after its length, and writes the results to its log.
 func (w *world) endRunner(ctx context.Context, testRun *unstructured.Unstructured) error {
 	pod := &corev1.Pod{}
 	key := client.ObjectKey{Namespace: testRun.GetNamespace(), Name: naming.RunnerJob(testRun.GetName(), 1) + "-x"}

@@ -14,7 +14,7 @@ import (
 	"perflab.dev/perflab/internal/inference/stats"
 )
 
-// compared is what a method finds about an arm against the baseline, as logarithms. The
+// compared is a method's estimate of an arm's effect against the baseline, as logarithms. The
 // interval is NaN if the method has none.
 type compared struct{ effect, low, high float64 }
 
@@ -27,14 +27,14 @@ func (c compared) differs() bool {
 	return c.low > 0 || c.high < 0
 }
 
-// method compares the capacity of two arms in one experiment. The effect is NaN if it has no
-// answer.
+// method compares the capacity of two arms in one experiment. The effect is NaN if the method
+// has no answer.
 type method struct {
 	name    string
 	compare func(c capacityTrial, random *rand.Rand) compared
 }
 
-// methodOutcome is how a method fares in many experiments.
+// methodOutcome is the result of a method in many experiments.
 type methodOutcome struct {
 	covered, differs, unanswered share
 	errors                       []float64
@@ -64,13 +64,13 @@ func (m method) judge(c capacityTrial, experiments int, seed uint64) (methodOutc
 	}, methodOutcome.plus)
 }
 
-// startCost is how many levels a run's start takes as long as: reset and warm-up.
+// startCost is the duration of a run's start, reset and warm-up, in levels.
 const startCost = 5
 
-// singles is the number of runs of a single level in the time of a trial's runs.
+// singles returns the number of single-level runs that take as long as the runs of the trial.
 func (c capacityTrial) singles() int { return c.blocks * (startCost + c.levels) / (startCost + 1) }
 
-// baselines take as long as the trial does.
+// baselines are the methods to compare with. Each takes as long as the trial.
 var baselines = []method{
 	{"one ramp, last level before a failure", compareRamps},
 	{"bisection, 3 runs per level", func(c capacityTrial, random *rand.Rand) compared {
@@ -88,7 +88,7 @@ var baselines = []method{
 	{"the same ramp in each block, last level before a failure", capacityTrial.fixedRamps},
 }
 
-// compareRamps reads a single run per arm.
+// compareRamps compares a single run per arm.
 func compareRamps(c capacityTrial, random *rand.Rand) compared {
 	c.levels, c.blocks = c.levels*c.blocks, 1
 	runs := c.measure(random)
@@ -97,8 +97,8 @@ func compareRamps(c capacityTrial, random *rand.Rand) compared {
 
 func withoutInterval(base, arm float64) compared { return compared{arm - base, math.NaN(), math.NaN()} }
 
-// lastHeld is the logarithm of the highest load before the first that failed; half a step below
-// the lowest if that failed.
+// lastHeld returns the logarithm of the last load before the first that failed. If the lowest
+// load failed, it returns half a step below it.
 func lastHeld(levels []capacity.Level) float64 {
 	failed := slices.IndexFunc(levels, func(l capacity.Level) bool { return slices.Min(l.Margins) < 0 })
 	switch failed {
@@ -110,14 +110,14 @@ func lastHeld(levels []capacity.Level) float64 {
 	return math.Log(levels[failed-1].Load)
 }
 
-// margin of a run at a single load, the smallest of all objectives.
+// margin returns the smallest margin of all objectives in a run at a single load.
 func (c capacityTrial) margin(load, truth float64, random *rand.Rand) float64 {
 	return slices.Min(c.visit([]float64{load}, truth, random)[0].Margins)
 }
 
-// bisect searches the highest load that holds, by the median of repeated runs at each, in a list
-// of loads that the number of runs allows for. That is how Theodolite (Henning and Hasselbring,
-// Empirical Software Engineering 2022) searches.
+// bisect searches for the highest load that holds. It decides by the median of repeated runs at
+// each load. The number of runs limits the number of possible loads. Theodolite (Henning and
+// Hasselbring, Empirical Software Engineering 2022) searches this way.
 func (c capacityTrial) bisect(count, repetitions int, random *rand.Rand) compared {
 	within := c.draw(1, random)
 	c.blocks = count
@@ -146,9 +146,9 @@ func (c capacityTrial) bisect(count, repetitions int, random *rand.Rand) compare
 	return withoutInterval(found[0], found[1])
 }
 
-// bisectProbably updates the posterior of the boundary by the result at its median, which is
+// bisectProbably updates the posterior of the boundary with the result at its median, which is
 // right with a fixed probability (Waeber, Frazier and Henderson, SIAM Journal on Control and
-// Optimization 2013). Each result is that of a new run.
+// Optimization 2013). Each result comes from a new run.
 func (c capacityTrial) bisectProbably(count int, random *rand.Rand) compared {
 	const cells, right, draws = 256, 0.7, 400
 	within := c.draw(1, random)
@@ -181,7 +181,7 @@ func (c capacityTrial) bisectProbably(count int, random *rand.Rand) compared {
 	return compared{medians[1] - medians[0], percentile(drawn[1], 0.025), percentile(drawn[1], 0.975)}
 }
 
-// quantileCell is the index of the cell in which a distribution reaches a probability.
+// quantileCell returns the index of the cell in which a distribution reaches a probability.
 func quantileCell(distribution []float64, probability float64) int {
 	for i, share := range distribution {
 		if probability -= share; probability <= 0 {
@@ -191,7 +191,7 @@ func quantileCell(distribution []float64, probability float64) int {
 	return len(distribution) - 1
 }
 
-// percentile of values, which it sorts.
+// percentile sorts values and returns their quantile at a probability.
 func percentile(values []float64, probability float64) float64 {
 	slices.Sort(values)
 	return stat.Quantile(probability, stat.Empirical, values, nil)
@@ -210,7 +210,7 @@ func (c capacityTrial) fixedRamps(random *rand.Rand) compared {
 	return paired(differences)
 }
 
-// paired is the t interval of differences.
+// paired returns the t interval of differences.
 func paired(differences []float64) compared {
 	mean := stats.Mean(differences)
 	low, high := mean.Interval(1 - alpha)

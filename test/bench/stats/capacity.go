@@ -18,40 +18,40 @@ import (
 type capacityTrial struct {
 	trial
 	system loaded
-	// levels of a run, from a lowest load to span times that.
+	// levels is the number of levels of a run. The highest load is span times the lowest.
 	levels int
 	span   float64
-	// place of the capacity in the span, from 0 to 1, on the logarithmic scale; 0: anywhere
-	// between 0.15 and 0.85.
+	// place is the position of the capacity in the span, from 0 to 1 on the logarithmic scale.
+	// 0 means a random position between 0.15 and 0.85.
 	place float64
-	// users at the capacity; 0: the load is a rate.
+	// users is the number of users at the capacity. 0 means that the load is a rate.
 	users float64
 	// isShuffled visits the levels in random order.
 	isShuffled bool
-	// keepsCoarse counts runs that are coarse.
+	// keepsCoarse includes coarse runs in comparisons.
 	keepsCoarse bool
-	// outside is what happens to runs whose levels do not enclose the boundary.
+	// outside is the treatment of runs whose levels do not enclose the boundary.
 	outside treatment
 }
 
-// treatment of runs whose levels do not enclose the boundary.
+// treatment determines how to use runs whose levels do not enclose the boundary.
 type treatment int
 
 const (
-	// refused: their values are used, but an arm with many of them has no answer.
+	// refused uses their values, but an arm with many such runs has no answer.
 	refused treatment = iota
 	used
 	omitted
 )
 
-// measured are the runs of an experiment, by arm and block.
+// measured holds the runs of an experiment, by arm and block.
 type measured struct {
 	levels    [][][]capacity.Level
 	estimates [][]capacity.Estimate
 	truths    [][]float64
 }
 
-// measure simulates the runs of an experiment, each with the levels that earlier ones suggest.
+// measure simulates the runs of an experiment. Earlier runs determine the levels of each run.
 func (c capacityTrial) measure(random *rand.Rand) measured {
 	unit := 1.0
 	if c.users > 0 {
@@ -72,7 +72,7 @@ func (c capacityTrial) measure(random *rand.Rand) measured {
 	return m
 }
 
-// draw the range of an experiment.
+// draw returns the range of loads of an experiment.
 func (c capacityTrial) draw(unit float64, random *rand.Rand) capacity.Range {
 	place := c.place
 	if place == 0 {
@@ -86,7 +86,7 @@ func (c capacityTrial) draw(unit float64, random *rand.Rand) capacity.Range {
 	return within
 }
 
-// visit the levels of a run whose capacity is known.
+// visit simulates the levels of a run with a given capacity.
 func (c capacityTrial) visit(loads []float64, truth float64, random *rand.Rand) []capacity.Level {
 	loads = slices.Clone(loads)
 	if c.isShuffled {
@@ -111,18 +111,18 @@ func (c capacityTrial) counts(run capacity.Estimate) bool {
 // capacityOutcome is the result of many experiments.
 type capacityOutcome struct {
 	outcome
-	// errors of the effects, as logarithms.
+	// errors are the errors of the estimated effects, as logarithms.
 	errors []float64
-	// variance of the residual, summed over comparisons.
+	// variance is the residual variance, summed over comparisons.
 	variance float64
-	// bias of the runs' capacities.
+	// bias is the mean error of the runs' capacities.
 	bias mean
-	// missed are runs whose levels do not enclose the boundary, nonMonotone those that are
-	// reported to be, unanswered comparisons without an answer.
+	// missed counts runs whose levels do not enclose the boundary. nonMonotone counts runs that
+	// are reported as non-monotone. unanswered counts comparisons without an answer.
 	missed, nonMonotone, unanswered share
 }
 
-// mean of ratios, given as logarithms.
+// mean is the mean of ratios, given as logarithms.
 type mean struct {
 	sum   float64
 	count int
@@ -132,7 +132,7 @@ func (m *mean) add(logarithm float64) { m.sum, m.count = m.sum+logarithm, m.coun
 
 func (m mean) plus(other mean) mean { return mean{m.sum + other.sum, m.count + other.count} }
 
-// percent by which the mean ratio differs from 1.
+// percent returns the difference between the mean ratio and 1, in percent.
 func (m mean) percent() float64 { return 100 * math.Expm1(m.sum/float64(m.count)) }
 
 func (o capacityOutcome) plus(other capacityOutcome) capacityOutcome {
@@ -175,7 +175,7 @@ func (c capacityTrial) once(random *rand.Rand) (capacityOutcome, error) {
 	return seen, nil
 }
 
-// values are those that take part in comparisons, by block and arm; NaN for others.
+// values returns the values that take part in comparisons, by block and arm. Others are NaN.
 func (c capacityTrial) values(random *rand.Rand) [][]float64 {
 	runs := c.measure(random)
 	values := make([][]float64, c.blocks)
@@ -190,7 +190,7 @@ func (c capacityTrial) values(random *rand.Rand) [][]float64 {
 	return values
 }
 
-// add a run whose capacity is known.
+// add adds a run with a known capacity.
 func (o *capacityOutcome) add(run capacity.Estimate, truth float64) {
 	o.missed.add(run.Side != capacity.Within)
 	o.nonMonotone.add(run.NonMonotone)
@@ -219,7 +219,7 @@ func (c capacityTrial) isAnswered(base, arm []capacity.Estimate) bool {
 	return c.outside != refused || capacity.Outside(base) == capacity.Within && capacity.Outside(arm) == capacity.Within
 }
 
-// quantile95 is what 95 % of the absolute errors do not exceed, as a ratio in percent.
+// quantile95 returns the 95 % quantile of the absolute errors, as a ratio in percent.
 func quantile95(errors []float64) float64 {
 	if len(errors) == 0 {
 		return math.NaN()
@@ -232,7 +232,7 @@ func quantile95(errors []float64) float64 {
 	return 100 * math.Expm1(sizes[len(sizes)*95/100])
 }
 
-// meanError of effects, as a ratio in percent.
+// meanError returns the mean error of effects, as a ratio in percent.
 func meanError(errors []float64) float64 {
 	var all mean
 	for _, e := range errors {
@@ -241,7 +241,8 @@ func meanError(errors []float64) float64 {
 	return all.percent()
 }
 
-// blocksUntil the expected half-width of an effect's interval is at most a share.
+// blocksUntil returns the number of blocks from which the expected half-width of an effect's
+// interval is at most a share.
 func (o capacityOutcome) blocksUntil(share float64, arms int) string {
 	deviation := math.Sqrt(o.variance / float64(len(o.errors)))
 	const most = 200
@@ -267,7 +268,8 @@ var (
 	byEvent = loaded{"queue by events", events{200, 800}.visit}
 )
 
-// usualCapacity is the trial that the tables vary. The first block only searches.
+// usualCapacity returns the trial that the tables vary. Its first block only searches for the
+// boundary.
 func usualCapacity(system loaded, spread float64) capacityTrial {
 	return capacityTrial{
 		trial:  trial{noise: normal, cv: spread, arms: 2, blocks: 7, marginPercent: 5},
@@ -308,12 +310,12 @@ func (s *suite) equalCapacities() error {
 	})
 }
 
-// variation of the usual trial.
+// variation changes the usual trial.
 type variation struct {
 	name   string
 	system loaded
 	change func(c *capacityTrial)
-	// isLimit shows what the method can't do.
+	// isLimit marks a case beyond the limits of the method.
 	isLimit bool
 }
 
@@ -354,7 +356,8 @@ var variations = []variation{
 	{"the search counts", sudden, func(c *capacityTrial) { c.keepsCoarse = true }, false},
 }
 
-// searches are short experiments of 6 levels, whose first block searches, and counts or not.
+// searches are short experiments with 6 levels. Some include the first block, which searches
+// for the boundary, in the comparison.
 var searches = []variation{
 	{"6 blocks, the search counts", several, func(c *capacityTrial) { c.levels, c.blocks, c.keepsCoarse = 6, 6, true }, false},
 	{"6 blocks, the search counts", sudden, func(c *capacityTrial) { c.levels, c.blocks, c.keepsCoarse = 6, 6, true }, false},
@@ -367,12 +370,13 @@ var searches = []variation{
 	{"6 blocks, range 1 to 10", flat, func(c *capacityTrial) { c.levels, c.blocks, c.span = 6, 6, 10 }, false},
 }
 
-// variedCapacities varies one thing at a time.
+// variedCapacities varies one property at a time.
 func (s *suite) variedCapacities() error {
 	return s.variedTable("Capacity: 2 equal arms, 7 blocks, 5 levels in a range of 1 to 16, runs that spread by 5 %, except for", variations)
 }
 
-// capacitySearches compares experiments that count the search with others.
+// capacitySearches compares experiments that include the first block with experiments that
+// exclude it.
 func (s *suite) capacitySearches() error {
 	return s.variedTable("Capacity: 2 equal arms, 6 levels in a range of 1 to 16, runs that spread by 5 %", searches)
 }
@@ -390,7 +394,7 @@ func (s *suite) variedTable(title string, lines []variation) error {
 	})
 }
 
-// capacityLine prints how the comparisons of a kind of experiment fare.
+// capacityLine prints the results of a kind of experiment.
 func (s *suite) capacityLine(named string, of capacityTrial, line func(string, ...any), isPromised bool) error {
 	found, err := s.simulateCapacity(of)
 	if err != nil {
@@ -408,7 +412,7 @@ func (s *suite) capacityLine(named string, of capacityTrial, line func(string, .
 	return nil
 }
 
-// experiments of a line: fewer for a system that takes long.
+// experiments returns the number of experiments of a line: fewer for a slow simulation.
 func (c capacityTrial) experiments(usual int) int {
 	if c.system.name == byEvent.name {
 		return max(usual/4, 1)
@@ -421,7 +425,7 @@ func (s *suite) simulateCapacity(of capacityTrial) (capacityOutcome, error) {
 	return repeat(of.experiments(s.experiments), s.seed<<16+capacityLines+s.capacityLines, of.once, capacityOutcome.plus)
 }
 
-// capacityLines is more than the lines of other tables.
+// capacityLines is larger than the number of lines of the other tables.
 const capacityLines = 1 << 13
 
 // capacityStops simulates experiments that stop as soon as every arm has a verdict.

@@ -11,22 +11,23 @@ import (
 	"perflab.dev/perflab/internal/inference/changepoint"
 )
 
-// course is a kind of history: points of several runs each, with a change at one of them
-// or at none. Points have a deviation of 1. Half of its square is between their runs,
-// which differ as well.
+// course is a kind of history: points of several runs each, with a change at one point or none.
+// Points have a standard deviation of 1. Half of the variance lies between points, the other
+// half between the runs of a point.
 type course struct {
 	name   string
 	noise  noise
 	points int
-	// step by which all points from at on are higher, in deviations of a point.
+	// step is the increase of all points from at on, in standard deviations of a point.
 	step float64
 	at   int
-	// drift from the first point to the last, and the correlation of neighbors.
+	// drift is the increase from the first point to the last, correlation that of adjacent
+	// points.
 	drift, correlation float64
-	// missing is the share of points that were never measured, spikes that of single
-	// outliers, by six deviations.
+	// missing is the share of points without a measurement. spikes is the share of single
+	// outliers of six standard deviations.
 	missing, spikes float64
-	// fewer gives points from at on a quarter of the runs.
+	// fewer reduces the runs of points from at on to a quarter.
 	fewer bool
 }
 
@@ -68,9 +69,10 @@ func (c course) draw(random *rand.Rand) (points []changepoint.Point, at int) {
 	return points, at
 }
 
-// found are a procedure's results for histories of a kind.
+// found holds a procedure's results for histories of a kind.
 type found struct {
-	// place: the change was found, at most one point off. other: another change was reported.
+	// place counts changes that were found, at most one point off. other counts histories with
+	// another reported change.
 	place, other share
 }
 
@@ -82,16 +84,16 @@ func (f *found) add(changes []int, at int) {
 	f.other.add(slices.ContainsFunc(changes, func(change int) bool { return !isThere(change) }))
 }
 
-// near is at most one point off.
+// near reports whether a change is at most one point off.
 func near(change, at int) bool { return change >= at-1 && change <= at+1 }
 
 // procedure finds changes in many histories at once.
 type procedure func([][]changepoint.Point) ([][]int, error)
 
-// ours is PerfLab's at its default error rate.
+// ours is PerfLab's procedure at its default error rate.
 var ours = oursAt(alpha)
 
-// oursAt spreads the histories over the processors.
+// oursAt returns PerfLab's procedure at an error rate. It analyzes histories in parallel.
 func oursAt(rate float64) procedure {
 	return func(histories [][]changepoint.Point) ([][]int, error) { return findAll(histories, rate) }
 }
@@ -109,7 +111,7 @@ func findAll(histories [][]changepoint.Point, rate float64) ([][]int, error) {
 	return places, err
 }
 
-// histories draws histories. The seed determines them.
+// histories draws count histories. The seed determines them.
 func (c course) histories(count int, seed uint64) (points [][]changepoint.Point, at []int) {
 	for i := range count {
 		one, bends := c.draw(rand.New(rand.NewPCG(seed, uint64(i))))
@@ -131,9 +133,9 @@ func (c course) judge(count int, seed uint64, by procedure) (found, error) {
 	return seen, nil
 }
 
-// without are histories without a change at any one place. Points of the last three are
-// not exchangeable: they spread more from a place on, or neighbors are correlated, which no
-// procedure that permutes points tolerates.
+// without are histories without a step. Points of the last three are not exchangeable: their
+// spread increases from one point on, or adjacent points are correlated. No procedure that
+// permutes points tolerates that.
 var without = []course{
 	{name: "normal", noise: normal, points: 12},
 	{name: "normal", noise: normal, points: 24},
@@ -147,10 +149,10 @@ var without = []course{
 	{name: "drift of 2 deviations", noise: normal, points: 24, drift: 2},
 }
 
-// exchangeable is the number of those of without that the promise applies to.
+// exchangeable is the number of histories in without to which the promise applies.
 const exchangeable = 7
 
-// with are histories with one step, each for steps of 1 to 4 deviations.
+// with are histories with one step. Each is simulated with steps of 1 to 4 deviations.
 var with = []course{
 	{name: "in the middle of 24", noise: normal, points: 24, at: 12},
 	{name: "at the last 4 of 24", noise: normal, points: 24, at: 20},
@@ -161,7 +163,7 @@ var with = []course{
 	{name: "10 % outliers, in the middle of 24", noise: normal, points: 24, at: 12, spikes: 0.1},
 }
 
-// changes compares the search for change points with Otava's, on the same histories.
+// changes compares PerfLab's change-point detection with Otava's, on the same histories.
 func (s *suite) changes() error {
 	count := max(40, s.experiments/10)
 	others, err := s.otavas(count)
@@ -180,7 +182,7 @@ func (s *suite) changes() error {
 	return s.delays(max(20, count/4), others)
 }
 
-// rival is another procedure and its name.
+// rival is a procedure to compare with, and its name.
 type rival struct {
 	name string
 	procedure
@@ -227,7 +229,7 @@ func (s *suite) besides(of course, count int, others []rival) (own found, rest [
 	return own, rest, nil
 }
 
-// looks analyzes after each of several points, as one does at each release.
+// looks analyzes a history after each of several points, as users do at each release.
 func (s *suite) looks(count int, others []rival) error {
 	const before, looks = 4, 20
 	rivals := append([]rival{{"ours, the rate at each look", ours}, {"ours, the rate shared", oursAt(alpha / looks)}}, others...)
@@ -262,7 +264,7 @@ func (s *suite) looks(count int, others []rival) error {
 	})
 }
 
-// prefixes are the first count points of each history.
+// prefixes returns the first count points of each history.
 func prefixes(histories [][]changepoint.Point, count int) [][]changepoint.Point {
 	shown := make([][]changepoint.Point, len(histories))
 	for i := range histories {
@@ -294,7 +296,7 @@ func (s *suite) steps(count int, others []rival) error {
 	})
 }
 
-// delays analyzes after each new point, and counts how many it takes.
+// delays analyzes a history after each new point, and counts the points until detection.
 func (s *suite) delays(count int, others []rival) error {
 	header := "deviations\tours: median\tnever %"
 	for _, other := range others {

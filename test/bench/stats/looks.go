@@ -15,15 +15,17 @@ import (
 // sequentialTrial is a kind of experiment that stops as soon as every arm has a verdict.
 type sequentialTrial struct {
 	trial
-	// looks are the interim analyses; the trial has as many blocks as the last.
+	// looks are the interim analyses. The trial has as many blocks as the last one.
 	looks stats.InterimAnalyses
 	// naive does not correct for repeated analyses.
 	naive bool
-	// values draws those of the runs, by block and arm; nil: as the trial does.
+	// values draws the values of the runs, by block and arm. If it is nil, the trial draws
+	// them.
 	values func(*rand.Rand) [][]float64
 }
 
-// stopped is the result of many of them, at the block after which each stopped.
+// stopped is the sum of the results of sequential trials. blocks counts the blocks until each
+// stopped.
 type stopped struct {
 	outcome
 	blocks int
@@ -94,7 +96,7 @@ type way struct {
 	naive bool
 }
 
-// otherLines is more than all other tables have.
+// otherLines is larger than the number of lines of all other tables.
 const otherLines = 1 << 12
 
 // ways have the same maximum number of blocks.
@@ -104,8 +106,8 @@ var ways = []way{
 	{"naive interim analyses", stats.InterimAnalyses{First: 6, Last: 20}, true},
 }
 
-// sequential simulates experiments that stop as soon as every arm has a verdict, those that
-// do all blocks, and those with the same level at each interim analysis.
+// sequential simulates experiments that stop as soon as every arm has a verdict, experiments
+// that run all blocks, and experiments with the same level at each interim analysis.
 func (s *suite) sequential() error {
 	title := fmt.Sprintf("Stopping at verdicts, margin 5 %%, CV 4 %% (%d experiments per line)", s.experiments)
 	header := "noise\tarms\teffect %\tdesign\tblocks\tcoverage %\tfalse differences %\tEquivalent %\tapart %\tundecided %\testimate / effect"

@@ -44,7 +44,7 @@ type suite struct {
 	seed        uint64
 	lines       uint64
 	endingLines uint64
-	// capacityLines are those of the tables of capacity.
+	// capacityLines counts the lines of the capacity tables.
 	capacityLines uint64
 	python        string
 	// broken names the lines that break a promise.
@@ -68,7 +68,7 @@ func (s *suite) table(title, header string, lines func(line func(format string, 
 	return writer.Flush()
 }
 
-// simulate draws other experiments for each line.
+// simulate draws different experiments for each line.
 func (s *suite) simulate(of trial) (outcome, error) {
 	s.lines++
 	return simulate(of, s.experiments, s.seed<<16+s.lines)
@@ -80,14 +80,14 @@ func (s *suite) expect(kept bool, format string, values ...any) {
 	}
 }
 
-// The promises, in percent.
+// Promises, in percent.
 const (
 	leastCovered, mostCovered = 93.5, 96.5
 	mostWrong                 = 5
 	powerApart                = 5
 )
 
-// chance is the error of the count itself: three standard errors of a share near 5 %.
+// chance is the sampling error of a count: three standard errors of a share near 5 %.
 func (s *suite) chance() float64 {
 	return 300 * 0.218 / math.Sqrt(float64(s.experiments))
 }
@@ -194,13 +194,13 @@ func (s *suite) power() error {
 func (s *suite) measurePower(under noise, cv float64, arms, blocks int) (effect, found float64, err error) {
 	design := stats.Design{Arms: arms, Blocks: blocks, Deviation: math.Sqrt(math.Log1p(cv * cv)), Alpha: alpha, Family: arms - 1}
 	effect = math.Expm1(design.Detectable(0.8))
-	// A slower arm among arms that equal the baseline.
+	// One arm is slower. The others equal the baseline.
 	of := trial{noise: under, cv: cv, arms: arms, blocks: blocks, effects: []float64{effect, 0}}
 	seen, err := s.simulate(of)
 	return effect, seen.first.percent(), err
 }
 
-// practice compares one run per arm with blocks.
+// practice compares one run per arm with experiments in blocks.
 func (s *suite) practice() error {
 	header := "CV %\tdrift %\ttrue effect %\tone run, claims from 5 %: wrong %\tright %\tone run, claims from 2 %: wrong %\tright %\t6 blocks: wrong %\tright %\tEquivalent %\t12 blocks: wrong %\tright %\tEquivalent %"
 	return s.table("One run per arm, as practised, against blocks (4 arms, margin 5 %)", header, func(line func(string, ...any)) error {
@@ -253,8 +253,8 @@ func (s *suite) decided() error {
 	})
 }
 
-// weakness shows the method's limit: the residual is pooled, so that an arm that spreads
-// more than the others gets too narrow an interval.
+// weakness shows a limit of the method: the residual is pooled, so the interval of an arm with
+// a larger spread than the others is too narrow.
 func (s *suite) weakness() error {
 	header := "arms\tblocks\tone arm spreads\tcoverage of that arm %\tcoverage of all %\tfalse per experiment %"
 	return s.table("Weakness: one arm spreads more than the others (normal noise, CV 4 %)", header, func(line func(string, ...any)) error {
@@ -271,7 +271,7 @@ func (s *suite) weakness() error {
 	})
 }
 
-// formatShare formats a share, or a dash below the blocks that get a verdict.
+// formatShare formats a share. It returns a dash if there are too few blocks for a verdict.
 func formatShare(of share, blocks int) string {
 	if blocks < 6 || of.cases == 0 {
 		return "-"

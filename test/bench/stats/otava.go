@@ -18,15 +18,16 @@ var otavaScript string
 // otavaDefault is the default p-value below which Apache Otava reports a change.
 const otavaDefault = 0.001
 
-// otavas are Apache Otava with its defaults, and with the p-value at which at most one
-// in twenty histories without change has a false positive. None if it is not installed.
+// otavas returns Apache Otava with its default p-value, and with the p-value at which at most
+// one in twenty histories without a change has a false positive. It returns none if Otava is
+// not installed.
 func (s *suite) otavas(count int) ([]rival, error) {
 	if s.python == "" {
 		_, err := fmt.Fprintln(s.out, "\nApache Otava is not set beside: make bench-stats installs it; -python names a Python that has it")
 		return nil, err
 	}
 	rivals := []rival{{fmt.Sprintf("Otava, p %g", otavaDefault), s.otava(otavaDefault)}}
-	// Other histories than those that it is measured with.
+	// The tables use other histories than this calibration.
 	points, _ := course{noise: normal, points: 24}.histories(count, s.seed<<16)
 	for _, p := range []float64{0.01, 0.005, 0.002, 0.0005, 0.0002, 0.0001, 0.00005} {
 		places, err := s.otava(p)(points)
@@ -46,7 +47,7 @@ func (s *suite) otavas(count int) ([]rival, error) {
 	return rivals, nil
 }
 
-// otava passes it the points' means: it does not support runs.
+// otava passes only the means of points, because Otava does not support several runs per point.
 func (s *suite) otava(p float64) procedure {
 	return func(histories [][]changepoint.Point) ([][]int, error) {
 		asked := struct {

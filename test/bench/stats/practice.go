@@ -21,7 +21,7 @@ func onceEach(of trial, thresholdPercent float64, experiments int, seed uint64) 
 		var baseline float64
 		for arm := range of.arms {
 			slowed := math.Log1p(of.drift) * float64(arm) / float64(of.arms)
-			// Nothing is shared: the next arm runs on another day.
+			// Arms share no block: each runs on a different day.
 			logarithm := math.Log1p(of.effect(arm)) + slowed + sigma*(random.NormFloat64()+of.noise.draw(random))
 			if arm == 0 {
 				baseline = logarithm

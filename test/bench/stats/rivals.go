@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/internal/inference/capacity"
 )
 
-// rivals read the same runs as PerfLab does, in other ways.
+// rivals analyze the same runs with different methods.
 var rivals = []method{
 	{"all runs in one fit, bootstrap over blocks", bootstrap},
 	{"all runs in one fit, jackknife over blocks", jackknife},
@@ -35,7 +35,7 @@ func bootstrap(c capacityTrial, random *rand.Rand) compared {
 	return compared{runs.pooled(upTo(c.blocks)), percentile(effects, 0.025), percentile(effects, 0.975)}
 }
 
-// jackknife is the t interval of pseudo-values (Tukey 1958).
+// jackknife returns the t interval of pseudo-values (Tukey 1958).
 func jackknife(c capacityTrial, random *rand.Rand) compared {
 	runs := c.measure(random)
 	whole := runs.pooled(upTo(c.blocks))
@@ -47,7 +47,7 @@ func jackknife(c capacityTrial, random *rand.Rand) compared {
 	return paired(values)
 }
 
-// compareShifts leaves out the first block, which searches.
+// compareShifts excludes the first block, which searches for the boundary.
 func compareShifts(c capacityTrial, random *rand.Rand) compared {
 	runs := c.measure(random)
 	base, arm := runs.shifts(0), runs.shifts(1)
@@ -55,7 +55,7 @@ func compareShifts(c capacityTrial, random *rand.Rand) compared {
 	return paired(arm[1:])
 }
 
-// compareRuns as PerfLab does.
+// compareRuns compares runs as PerfLab does.
 func compareRuns(c capacityTrial, random *rand.Rand) compared {
 	runs := c.measure(random)
 	var differences []float64
@@ -79,7 +79,7 @@ func upTo(count int) []int {
 	return numbers
 }
 
-// pooled is the effect that a fit of all levels of some blocks shows.
+// pooled returns the effect from one fit per arm of all levels of some blocks.
 func (m measured) pooled(blocks []int) float64 {
 	var boundaries [2]float64
 	for arm := range boundaries {
@@ -92,8 +92,8 @@ func (m measured) pooled(blocks []int) float64 {
 	return boundaries[1] - boundaries[0]
 }
 
-// shifts are the boundaries of an arm's runs, as logarithms: those by which one curve must be
-// shifted to match the margins of each.
+// shifts returns the boundaries of an arm's runs, as logarithms. Each is the shift of a common
+// curve that matches the margins of the run best.
 func (m measured) shifts(arm int) []float64 {
 	const iterations = 4
 	found := make([]float64, len(m.levels[arm]))
@@ -116,7 +116,8 @@ func (m measured) shifts(arm int) []float64 {
 	return found
 }
 
-// bestShift near another at which the margins of levels differ least from a curve.
+// bestShift returns the shift close to near at which the margins of levels differ least from a
+// curve.
 func bestShift(levels []capacity.Level, common func(x float64) float64, near float64) float64 {
 	const reach, step = 0.25, 0.005
 	best, least := near, math.Inf(1)

@@ -62,7 +62,7 @@ func (t trial) effect(arm int) float64 {
 	return t.effects[min(arm, len(t.effects))-1]
 }
 
-// share is a count of cases of a kind.
+// share counts cases, and hits among them.
 type share struct{ hits, cases int }
 
 func (s *share) add(hit bool) {
@@ -79,18 +79,18 @@ func (s share) plus(other share) share { return share{s.hits + other.hits, s.cas
 
 // outcome is the result of many experiments of a kind.
 type outcome struct {
-	// covered: the unadjusted 95 % interval contains the true effect; coveredFirst: that
-	// of the first arm other than the baseline.
+	// covered counts unadjusted 95 % intervals that contain the true effect. coveredFirst
+	// counts only those of the first arm other than the baseline.
 	covered, coveredFirst share
-	// missed adds up, over experiments, the share of the intervals of Better and Worse
-	// verdicts that miss the true effect; experiments without such a verdict are left out.
+	// missed is the share of the intervals of Better and Worse verdicts that miss the true
+	// effect, summed over experiments. Experiments without such a verdict add nothing.
 	missed float64
-	// different: an arm differs from the baseline, by both tests and after Holm;
-	// anyDifferent: any arm of the experiment that truly equals the baseline; first: the
-	// first arm other than the baseline.
+	// different counts arms that differ from the baseline, by both tests and after Holm's
+	// correction. anyDifferent counts experiments in which an arm differs that truly equals the
+	// baseline. first counts only the first arm other than the baseline.
 	different, anyDifferent, first share
-	// equivalent, and wrong verdicts: Better or Worse without an effect or in the wrong
-	// direction.
+	// equivalent counts Equivalent verdicts. wrong counts Better and Worse verdicts without an
+	// effect or in the wrong direction.
 	equivalent, wrong, right, undecided share
 	halfWidth                           float64
 }
@@ -108,7 +108,7 @@ func (o outcome) plus(other outcome) outcome {
 // missedPercent is the false coverage rate of the intervals of Better and Worse verdicts.
 func (o outcome) missedPercent() float64 { return 100 * o.missed / float64(o.anyDifferent.cases) }
 
-// meanHalfWidth of the intervals, in percent.
+// meanHalfWidth returns the mean half-width of the intervals, in percent.
 func (o outcome) meanHalfWidth() float64 { return o.halfWidth / float64(o.covered.cases) }
 
 // simulate simulates the experiment many times. The seed determines the result.
@@ -132,8 +132,7 @@ func repeat[T any](experiments int, seed uint64, once func(*rand.Rand) (T, error
 	return total, nil
 }
 
-// parallel runs do for each i, spread over the processors. Each worker stops at its first
-// error.
+// parallel runs do for each i on all processors. Each worker stops at its first error.
 func parallel(times int, do func(i int) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	faults := make([]error, workers)
@@ -176,7 +175,7 @@ func (t trial) once(random *rand.Rand) (outcome, error) {
 	return seen, nil
 }
 
-// options are perflab's options of comparison.
+// options returns PerfLab's options of comparison.
 func (t trial) options() comparison.Options {
 	return comparison.Options{Baseline: "0", MarginPercent: t.marginPercent, ConfidencePercent: 95}
 }
@@ -197,10 +196,10 @@ func addBlock(table *comparison.Table, block int, runs []float64) error {
 	return nil
 }
 
-// center of the runs of the baseline.
+// center is the value of the baseline's runs without noise.
 const center = 400
 
-// run draws the values by block and arm, NaN for a lost run.
+// run draws the values by block and arm. Lost runs are NaN.
 func (t trial) run(random *rand.Rand) [][]float64 {
 	sigma := math.Sqrt(math.Log1p(t.cv * t.cv))
 	blocks := make([][]float64, t.blocks)

@@ -13,7 +13,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// quick is enough experiments to measure a share near 5 % to within a point.
+// quick is the number of experiments that measures a share near 5 % to within one percentage
+// point.
 const quick = 1500
 
 func mustSimulate(t *testing.T, of trial) outcome {
@@ -123,8 +124,8 @@ func TestDetectableEffectScalesWithSpread(t *testing.T) {
 	}
 }
 
-// The false-positive rate of histories without change is the specified one, and a large
-// step is found in its place.
+// The false-positive rate of histories without change is the specified one, and a large step is
+// found at its position.
 func TestChanges(t *testing.T) {
 	const count = 300
 	none, err := course{noise: heavy, points: 20}.judge(count, 3, ours)
@@ -135,8 +136,8 @@ func TestChanges(t *testing.T) {
 	within(t, "the share of steps that are found", step.place.percent(), 95, 100)
 }
 
-// Intervals of capacities cover the effect, although levels of runs follow earlier runs, and
-// equal arms seldom differ.
+// Intervals of capacities cover the effect, although the levels of runs depend on earlier runs.
+// Equal arms seldom differ.
 func TestCapacity(t *testing.T) {
 	for name, change := range map[string]func(c *capacityTrial){
 		"queue":          func(*capacityTrial) {},
@@ -158,7 +159,8 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// A capacity beyond the range has no answer, rather than that of the range.
+// A comparison of capacities beyond the range has no answer. It does not report the limit of
+// the range.
 func TestCapacityBeyondRange(t *testing.T) {
 	of := usualCapacity(several, 0.05)
 	of.place = 1.05
@@ -167,7 +169,8 @@ func TestCapacityBeyondRange(t *testing.T) {
 	within(t, "the share without an answer", found.unanswered.percent(), 99, 100)
 }
 
-// What a fault costs is covered, and equal arms rarely differ, although outages are long and short.
+// Intervals cover the cost of a fault, and equal arms rarely differ, although the lengths of
+// outages vary.
 func TestEqualFaults(t *testing.T) {
 	of := faultTrial{trial: trial{noise: normal, cv: 0.2, arms: 2, blocks: 8, marginPercent: 5}, base: 10, rate: 20, statistic: metric.LostTime}
 	found, err := repeat(300, 7, of.once, faultOutcome.plus)

@@ -12,14 +12,14 @@ import (
 	"perflab.dev/perflab/internal/inference/capacity"
 )
 
-// loaded is a system whose capacity is a load of 1. It visits loads in their order and returns
-// the margins of its objectives at each.
+// loaded is a system with a capacity of 1. It visits loads in order and returns the margins of
+// its objectives at each.
 type loaded struct {
 	name  string
 	visit func(loads []float64, random *rand.Rand) [][]float64
 }
 
-// window measures latency at a load, in multiples of the limit.
+// window returns the latency measured at a load, in multiples of the limit.
 type window func(load float64, random *rand.Rand) float64
 
 // memoryless is a system in which no level has an effect on the next.
@@ -35,7 +35,7 @@ func memoryless(name string, objectives ...window) loaded {
 	}}
 }
 
-// disturb adds what a window measures beside the latency: chance, and garbage collection in a
+// disturb adds noise to the latency of a window: random variation, and garbage collection in a
 // tenth of the windows.
 func disturb(latency, deviation float64, random *rand.Rand) float64 {
 	latency *= math.Exp(deviation * random.NormFloat64())
@@ -45,13 +45,14 @@ func disturb(latency, deviation float64, random *rand.Rand) float64 {
 	return latency
 }
 
-// curve is a latency that depends on nothing but the load.
+// curve returns a window whose latency depends only on the load.
 func curve(latency func(load float64) float64) window {
 	return func(load float64, random *rand.Rand) float64 { return disturb(latency(load), 0.05, random) }
 }
 
-// queue is the 95th percentile of latency of an M/M/c queue, whose limit is a multiple of that
-// of the idle system. Where the queue grows without end, latency grows with the window.
+// queue returns the 95th percentile of latency of an M/M/c queue. The limit is a multiple of
+// the percentile of the idle system. If the queue grows without bound, latency grows with the
+// length of the window.
 func queue(servers int, limit float64) window {
 	const points, busiest, window = 400, 0.99, 600
 	utilization, latency := make([]float64, points), make([]float64, points)
@@ -76,8 +77,8 @@ func queue(servers int, limit float64) window {
 	}
 }
 
-// waitingP95 is the 95th percentile of the time in an M/M/c queue, in service times (Gross and
-// others, Fundamentals of Queueing Theory, chapter 3).
+// waitingP95 returns the 95th percentile of the time in an M/M/c queue, in service times (Gross
+// and others, Fundamentals of Queueing Theory, chapter 3).
 func waitingP95(servers int, utilization float64) float64 {
 	offered := utilization * float64(servers)
 	blocked := 1.0
@@ -104,7 +105,7 @@ func waitingP95(servers int, utilization float64) float64 {
 	return low
 }
 
-// cliff gives way at once, such as when connections run out.
+// cliff fails abruptly above the capacity, such as when connections run out.
 func cliff(load float64) float64 {
 	if load <= 1 {
 		return 0.5
@@ -112,7 +113,7 @@ func cliff(load float64) float64 {
 	return 20
 }
 
-// plateau comes within 10 % of the limit at half the capacity, and stays there.
+// plateau reaches 90 % of the limit at half the capacity, and stays there up to the capacity.
 func plateau(load float64) float64 {
 	if load > 0.5 && load <= 1 {
 		return 0.9
@@ -120,7 +121,7 @@ func plateau(load float64) float64 {
 	return cliff(load)
 }
 
-// steep is a latency that grows to the limit at the capacity, and to twice that soon after.
+// steep is a latency that reaches the limit at the capacity, and twice the limit soon after.
 func steep(load float64) float64 { return 0.5 + 0.5*math.Pow(load, 4) }
 
 // cold fails at the lowest loads, where caches are empty.
@@ -131,7 +132,7 @@ func cold(load float64) float64 {
 	return steep(load)
 }
 
-// bump fails between 50 and 60 % of the capacity, and then holds.
+// bump fails between 50 and 60 % of the capacity, and holds above.
 func bump(load float64) float64 {
 	if load > 0.5 && load < 0.6 {
 		return 1.15
@@ -139,12 +140,12 @@ func bump(load float64) float64 {
 	return steep(load)
 }
 
-// dropped iterations are none up to the capacity, and none are allowed.
+// dropped returns the dropped iterations, which start at the capacity. None are allowed.
 func dropped(load float64, random *rand.Rand) float64 {
 	return math.Max(0, load-1+0.02*random.NormFloat64())
 }
 
-// strict is an objective whose limit is 0.
+// strict adds an objective with a limit of 0 to a system.
 func strict(system loaded, measure window) loaded {
 	return loaded{system.name, func(loads []float64, random *rand.Rand) [][]float64 {
 		margins := system.visit(loads, random)
@@ -155,15 +156,15 @@ func strict(system loaded, measure window) loaded {
 	}}
 }
 
-// events simulates each request of a queue with 8 servers, whose service times are lognormal
-// with a deviation as large as their mean, and which garbage collection stops for 2 service
-// times, every 50. A level has settling and measured requests. What waits at the end of a
-// level waits at the start of the next.
+// events simulates each request of a queue with 8 servers. Service times are lognormal, with a
+// deviation equal to their mean. Garbage collection stops the servers for 2 service times,
+// every 50. A level has settling and measured requests. Requests that wait at the end of a
+// level still wait at the start of the next.
 type events struct{ settling, measured int }
 
 const (
 	eventServers = 8
-	// eventUtilization is that at which half of the windows exceed eventLimit.
+	// eventUtilization is the utilization at which half of the windows exceed eventLimit.
 	eventUtilization = 0.9
 	eventLimit       = 5.8
 )
@@ -187,7 +188,7 @@ func (e events) visit(loads []float64, random *rand.Rand) [][]float64 {
 	return margins
 }
 
-// serve a request on the first free server and return when it is finished.
+// serve runs a request on the first free server and returns the time when it is finished.
 func serve(now float64, pause *float64, free []float64, random *rand.Rand) float64 {
 	const length, interval, sigma = 2, 50, 0.8326
 	first := 0

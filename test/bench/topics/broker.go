@@ -20,10 +20,10 @@ import (
 	"perflab.dev/perflab/internal/testing/ports"
 )
 
-// startTime is the time limit for a broker to answer.
+// startTime is the time limit for a broker to start.
 const startTime = time.Minute
 
-// broker is a process of Kafka with its own directory.
+// broker is a Kafka process with its own directory.
 type broker struct {
 	process *exec.Cmd
 	dir     string
@@ -121,7 +121,7 @@ func (b *broker) stop() error {
 	return os.RemoveAll(b.dir)
 }
 
-// memory is what a broker uses, in bytes, and its processor time so far. Unlike elapsed
+// memory is the memory of a broker, in bytes, and its processor time so far. Unlike elapsed
 // time, processor time does not depend on the machine's other load.
 type memory struct {
 	heap, resident int64
@@ -133,7 +133,7 @@ var (
 	residentSet = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 )
 
-// memory measures after a full garbage collection.
+// memory measures the broker's memory after a full garbage collection.
 func (b *broker) memory(ctx context.Context) (memory, error) {
 	pid := strconv.Itoa(b.process.Process.Pid)
 	if output, err := exec.CommandContext(ctx, "jcmd", pid, "GC.run").CombinedOutput(); err != nil {
@@ -155,7 +155,7 @@ func (b *broker) memory(ctx context.Context) (memory, error) {
 	return memory{heap: kibibytes(used[1]), resident: kibibytes(resident[1]), cpu: cpu}, err
 }
 
-// cpu is the broker's processor time.
+// cpu returns the broker's processor time.
 func (b *broker) cpu() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.process.Process.Pid))
 	if err != nil {
@@ -179,7 +179,7 @@ func (b *broker) cpu() (time.Duration, error) {
 func kibibytes(digits string) int64 {
 	number, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
-		// The argument has only digits, of a possible size.
+		// The argument has only digits and is in range.
 		panic(err)
 	}
 	return number << 10

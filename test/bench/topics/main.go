@@ -2,8 +2,8 @@
 
 // Command topics measures how long the operator takes to create the topics of a large FOLIO
 // installation (1,474 topics with 11,909 partitions) in a real Kafka, compared to one request
-// for each. Each method has a new broker: one process, KRaft, broker and controller in one, on
-// loopback, with one replica of each partition.
+// for each. Each method has a new broker: one process with KRaft that is both broker and
+// controller, on loopback, with one replica of each partition.
 package main
 
 import (

@@ -17,17 +17,17 @@ import (
 	"perflab.dev/perflab/internal/testing/loopback"
 )
 
-// The operator's batches: how long a reconcile creates topics, and the delay before the
-// next.
+// Settings of the operator's batches: the time budget of a reconcile for creating topics, and
+// the delay before the next.
 const (
 	budget = 3 * time.Second
 	pause  = time.Second
 )
 
-// topics has the number of topics and partitions of the cluster with KRaft in FOLIO's
-// comparison of KRaft with ZooKeeper. The partitions per topic are not published; here they
-// are those of FOLIO's modules: 50 for domain events of inventory, 10 for circulation and
-// users, 2 for data import, 1 for the rest.
+// topics returns as many topics and partitions as the KRaft cluster has in FOLIO's comparison
+// of KRaft with ZooKeeper. The partitions per topic are not published. Here they are those of
+// FOLIO's modules: 50 for domain events of inventory, 10 for circulation and users, 2 for data
+// import, 1 for the rest.
 func topics() []kafka.Topic {
 	var wanted []kafka.Topic
 	for _, group := range []struct {
@@ -46,7 +46,7 @@ func topics() []kafka.Topic {
 // maker creates topics and returns when the broker serves all of them.
 type maker func(ctx context.Context, address string, wanted []kafka.Topic, heard *calls) (passes int, err error)
 
-// inBatches does what the operator does, with its delays.
+// inBatches creates topics as the operator does, with its delays.
 func inBatches(ctx context.Context, address string, wanted []kafka.Topic, heard *calls) (int, error) {
 	admin := kafkaadmin.Admin{Egress: loopback.Rules(), Hooks: []kgo.Hook{heard}}
 	for pass := 1; ; pass++ {
@@ -63,7 +63,7 @@ func inBatches(ctx context.Context, address string, wanted []kafka.Topic, heard 
 	}
 }
 
-// oneByOne requests one topic after the other over one connection.
+// oneByOne creates one topic after the other over one connection.
 func oneByOne(ctx context.Context, address string, wanted []kafka.Topic, heard *calls) (int, error) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.WithHooks(heard))
 	if err != nil {

@@ -18,16 +18,18 @@ const Annotation = "emulator.perflab.dev/fail"
 
 // Faults by name, with the kind that each applies to and its argument.
 const (
-	// Ignore leaves the object alone, as if no operator were installed. Any kind.
+	// Ignore leaves an object of any kind unchanged, as if no operator were installed.
 	Ignore = "ignore"
-	// GoneAfterFirstStatus leaves a Kafka at NotReady=True/Creating, as if the operator stopped then.
+	// GoneAfterFirstStatus leaves a Kafka at NotReady=True/Creating, as if the operator stopped
+	// after that.
 	GoneAfterFirstStatus = "gone-after-first-status"
-	// PodsRefused creates no Pods of a Kafka, as if admission refused them.
+	// PodsRefused creates no Pods of a Kafka, as if admission rejected them.
 	PodsRefused = "pods-refused"
 	// BrokerLost deletes one Pod of a Kafka with its disks, without a grace period; the
 	// argument is the node's id. It happens once: the emulator then removes it from the annotation.
 	BrokerLost = "broker-lost"
-	// NotReady fails a Kafka with NotReady=True; the argument is the exception class (default RuntimeException).
+	// NotReady fails a Kafka with NotReady=True; the argument is the exception class (default
+	// RuntimeException).
 	NotReady = "not-ready"
 	// StuckCreated leaves a TestRun in stage created, with its runners paused.
 	StuckCreated = "stuck-created"
@@ -36,7 +38,8 @@ const (
 	// RunnerExit makes runners of a TestRun exit with a code after k6 has finished;
 	// the argument is "code" for all runners or "index:code" for one.
 	RunnerExit = "runner-exit"
-	// StarterMisses makes the starter of a TestRun leave one runner paused; the argument is its index, from 1.
+	// StarterMisses makes the starter of a TestRun leave one runner paused; the argument is its
+	// index, from 1.
 	StarterMisses = "starter-misses"
 )
 

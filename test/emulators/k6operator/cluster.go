@@ -107,8 +107,8 @@ func (r *TestRunReconciler) runningRunners(ctx context.Context, run *k6v1alpha1.
 	return slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Status.Phase != corev1.PodRunning }), nil
 }
 
-// retryDelay is the delay before unreachable runners are retried: as long as they have
-// existed, so that it doubles each time.
+// retryDelay returns the delay before unreachable runners are retried. It equals the age of the
+// youngest, so it doubles each time.
 func retryDelay(runners []corev1.Pod, now time.Time) time.Duration {
 	var since time.Time
 	for _, pod := range runners {

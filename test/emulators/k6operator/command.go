@@ -43,7 +43,7 @@ func splitArguments(spec *k6v1alpha1.TestRunSpec) []string {
 // not those of spec.args.
 func interpreted(spec *k6v1alpha1.TestRunSpec) bool { return len(spec.Args) == 0 }
 
-// runnerCommand is the command of runner number index, from 1.
+// runnerCommand returns the command of runner number index, from 1.
 func runnerCommand(run *k6v1alpha1.TestRun, s script, index int) []string {
 	spec := &run.Spec
 	command := []string{"k6", "run"}
@@ -70,7 +70,7 @@ func runnerCommand(run *k6v1alpha1.TestRun, s script, index int) []string {
 	return append([]string{"sh", "-c", runIfPresent, "sh", s.path()}, command...)
 }
 
-// initializerCommand archives the script and inspects the archive.
+// initializerCommand returns a command that archives the script and inspects the archive.
 func initializerCommand(spec *k6v1alpha1.TestRunSpec, s script, env []corev1.EnvVar) []string {
 	archive := "/tmp/" + s.File + ".archived.tar"
 	command := []string{"k6", "archive", s.path()}
@@ -82,15 +82,15 @@ func initializerCommand(spec *k6v1alpha1.TestRunSpec, s script, env []corev1.Env
 	return append([]string{"sh", "-c", inspectScript, "sh", archive}, command...)
 }
 
-// Arguments that k6 archive does not accept, or that would change the output of k6
-// inspect. Those with a value lose it too.
+// Arguments that k6 archive does not accept, or that would change the output of k6 inspect.
+// Their values are removed, too.
 var notForArchive = []string{
 	"-o", "--out", "-l", "--linger", "--no-usage-report", "-v", "--verbose",
 	"--log-output", "--block-hostnames", "--blacklist-ip", "--user-agent",
 }
 
-// archiveArguments keeps the arguments that k6 archive accepts. An argument that starts
-// with a dash includes those after it that do not.
+// archiveArguments returns the arguments that k6 archive accepts. The arguments without a dash
+// after an argument with a dash belong to it.
 func archiveArguments(arguments []string) []string {
 	var kept []string
 	dropping := false
@@ -106,7 +106,7 @@ func archiveArguments(arguments []string) []string {
 	return kept
 }
 
-// checkArguments refuses anything but flags and their values.
+// checkArguments rejects anything but flags and their values.
 func checkArguments(arguments []string) error {
 	if len(arguments) > 0 && !strings.HasPrefix(arguments[0], "-") {
 		return fmt.Errorf("encountered an invalid value for k6 CLI argument: %q", arguments[0])

@@ -14,7 +14,7 @@ import (
 // exitThen is the shell text that runs its arguments and then exits with a given code.
 const exitThen = `"$@"; exit %d`
 
-// faultyCommand wraps the command of one runner if its exit code is to be faked.
+// faultyCommand wraps the command of one runner if a fault sets its exit code.
 func faultyCommand(faults fault.Faults, index int, command []string) ([]string, error) {
 	argument, asked := faults[fault.RunnerExit]
 	if !asked {
@@ -34,7 +34,7 @@ func faultyCommand(faults fault.Faults, index int, command []string) ([]string, 
 	return append([]string{"sh", "-c", fmt.Sprintf(exitThen, number), "sh"}, command...), nil
 }
 
-// reachable leaves out the runner that the starter must miss.
+// reachable returns the addresses without the runner that the starter must miss.
 func reachable(faults fault.Faults, addresses []string) ([]string, error) {
 	argument, asked := faults[fault.StarterMisses]
 	if !asked {

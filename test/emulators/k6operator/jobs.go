@@ -48,7 +48,8 @@ func runnerLabels(run string) map[string]string {
 	return labels
 }
 
-// initializerJob inspects the script. By default, it has the settings of a runner.
+// initializerJob returns the Job that inspects the script. By default, it has the settings of a
+// runner.
 func initializerJob(run *k6v1alpha1.TestRun) (*batchv1.Job, error) {
 	s, err := findScript(run.Spec.Script)
 	if err != nil {
@@ -73,7 +74,7 @@ func initializerPod(run *k6v1alpha1.TestRun) *k6v1alpha1.Pod {
 	return &run.Spec.Runner
 }
 
-// runnerJob runs k6, paused until the starter releases it.
+// runnerJob returns the Job that runs k6, paused until the starter releases it.
 func runnerJob(run *k6v1alpha1.TestRun, index int) (*batchv1.Job, error) {
 	s, err := findScript(run.Spec.Script)
 	if err != nil {
@@ -97,8 +98,9 @@ func runnerJob(run *k6v1alpha1.TestRun, index int) (*batchv1.Job, error) {
 	return job, nil
 }
 
-// starterJob releases the runners one after the other. Its exit code is that of the last
-// request: a failure before it is not reported. It has no environment and no volumes.
+// starterJob returns the Job that releases the runners one after the other. Its exit code is
+// that of the last request, so earlier failures are not reported. It has no environment and no
+// volumes.
 func starterJob(run *k6v1alpha1.TestRun, addresses []string) *batchv1.Job {
 	pod := &run.Spec.Starter
 	container := corev1.Container{
@@ -128,7 +130,7 @@ func starterResources(asked corev1.ResourceRequirements) corev1.ResourceRequirem
 	}
 }
 
-// statusPatch is the body that k6's REST API takes at /v1/status.
+// statusPatch is the body that k6's REST API accepts at /v1/status.
 type statusPatch struct {
 	Data struct {
 		Attributes struct {
@@ -153,7 +155,7 @@ func releaseCommand(addresses []string) string {
 	return strings.Join(requests, ";")
 }
 
-// runnerService gives one runner an address.
+// runnerService returns the Service that gives one runner an address.
 func runnerService(run *k6v1alpha1.TestRun, index int) *corev1.Service {
 	meta := run.Spec.Runner.Metadata
 	return &corev1.Service{
@@ -172,7 +174,7 @@ func runnerService(run *k6v1alpha1.TestRun, index int) *corev1.Service {
 	}
 }
 
-// k6Container has the common settings of the initializer and the runners.
+// k6Container returns a container with the common settings of the initializer and the runners.
 func k6Container(run *k6v1alpha1.TestRun, pod *k6v1alpha1.Pod) corev1.Container {
 	return corev1.Container{
 		Name:            "k6",
@@ -184,7 +186,7 @@ func k6Container(run *k6v1alpha1.TestRun, pod *k6v1alpha1.Pod) corev1.Container 
 	}
 }
 
-// newJob wraps a container: one attempt, no restart.
+// newJob returns a Job for a container, with one attempt and no restart.
 func newJob(run *k6v1alpha1.TestRun, name string, labels map[string]string, pod *k6v1alpha1.Pod, container corev1.Container) *batchv1.Job {
 	all := withOwn(pod.Metadata.Labels, labels)
 	return &batchv1.Job{
@@ -250,7 +252,7 @@ func probe(asked *corev1.Probe) *corev1.Probe {
 	}}}
 }
 
-// separateRunners keeps runners on different nodes.
+// separateRunners returns the affinity that keeps runners on different nodes.
 func separateRunners() *corev1.Affinity {
 	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
@@ -263,7 +265,7 @@ func separateRunners() *corev1.Affinity {
 	}}
 }
 
-// withOwn adds the user's labels to the operator's, which win.
+// withOwn returns the user's labels and the operator's. The operator's take precedence.
 func withOwn(user, own map[string]string) map[string]string {
 	all := maps.Clone(user)
 	if all == nil {

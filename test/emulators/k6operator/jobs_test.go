@@ -152,7 +152,8 @@ func TestStarterJob(t *testing.T) {
 	}
 }
 
-// TestInitializerJob has no initializer in the spec: its settings are a runner's.
+// TestInitializerJob checks a spec without an initializer, which then has the settings of a
+// runner.
 func TestInitializerJob(t *testing.T) {
 	run := makeRun("tr", 2)
 	run.Spec.Runner.Env = []corev1.EnvVar{{Name: "USERS", Value: "8"}}

@@ -37,7 +37,7 @@ func TestRecording(t *testing.T) {
 	check(k6v1alpha1.StageFinished)
 }
 
-// TestRecordingOfError has a script that does not parse.
+// TestRecordingOfError uses a script that does not parse.
 func TestRecordingOfError(t *testing.T) {
 	b := newBench(t)
 	run := b.apply(makeRun("tr", 2))
@@ -46,8 +46,8 @@ func TestRecordingOfError(t *testing.T) {
 	testcluster.CheckFacts(t, b.Client, b.namespace, "testdata/1.6.0.yaml", "error")
 }
 
-// TestSpecifiedProbes replace the operator's own, whose liveness probe kills a runner that
-// is late three times.
+// TestSpecifiedProbes checks that specified probes replace the operator's own. The operator's
+// liveness probe kills a runner that is late three times.
 func TestSpecifiedProbes(t *testing.T) {
 	b := newBench(t)
 	slow := &corev1.Probe{
@@ -68,7 +68,8 @@ func TestSpecifiedProbes(t *testing.T) {
 	}
 }
 
-// TestRetryDelay: the delay between two attempts grows with the age of the youngest runner.
+// TestRetryDelay checks that the delay between two attempts grows with the age of the youngest
+// runner.
 func TestRetryDelay(t *testing.T) {
 	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	there := func(since time.Duration) corev1.Pod {

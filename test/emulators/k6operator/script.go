@@ -18,11 +18,11 @@ const (
 	scriptDefault   = "test.js"
 )
 
-// script is the place of the script in a Pod.
+// script is the location of the script in a Pod.
 type script struct {
 	Directory string
 	File      string
-	// Source is the volume that holds it; nil if it is in the image.
+	// Source is the volume with the script, or nil if the script is in the image.
 	Source *corev1.VolumeSource
 	// ReadOnly applies to the mount of Source.
 	ReadOnly bool

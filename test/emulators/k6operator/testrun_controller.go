@@ -30,14 +30,13 @@ const (
 	longestPause = 5 * time.Minute
 )
 
-// TestRunReconciler takes a TestRun from stage to stage. Each stage has one function, which
+// TestRunReconciler advances a TestRun from stage to stage. Each stage has one function, which
 // does nothing until its condition is met, and then writes the next stage.
 type TestRunReconciler struct {
 	client.Client
 	// Cluster reads data that is in no object.
 	Cluster Cluster
-	// PollInterval is the polling interval for running runners; the real operator takes
-	// 15 s.
+	// PollInterval is the polling interval for running runners; the real operator uses 15 s.
 	PollInterval time.Duration
 }
 
@@ -171,8 +170,8 @@ func (r *TestRunReconciler) createRunners(ctx context.Context, run *k6v1alpha1.T
 	return ctrl.Result{}, r.advance(ctx, run, k6v1alpha1.StageCreated, nil)
 }
 
-// start releases the runners once all of them run and answer. It has no deadline: a runner
-// that can't start keeps the run here.
+// start releases the runners when all of them run and answer. It has no deadline: a runner that
+// can't start keeps the run in this stage.
 func (r *TestRunReconciler) start(ctx context.Context, run *k6v1alpha1.TestRun, faults fault.Faults) (ctrl.Result, error) {
 	if faults.Has(fault.StuckCreated) {
 		return ctrl.Result{}, nil
@@ -201,7 +200,7 @@ func (r *TestRunReconciler) start(ctx context.Context, run *k6v1alpha1.TestRun, 
 	})
 }
 
-// awaitRunners finishes the run when no runner is active, whatever their results.
+// awaitRunners finishes the run when no runner is active, regardless of the runners' results.
 func (r *TestRunReconciler) awaitRunners(ctx context.Context, run *k6v1alpha1.TestRun) (ctrl.Result, error) {
 	jobs := &batchv1.JobList{}
 	if err := r.List(ctx, jobs, client.InNamespace(run.Namespace), client.MatchingLabels(runnerLabels(run.Name))); err != nil {
@@ -231,8 +230,8 @@ func (r *TestRunReconciler) cleanUp(ctx context.Context, run *k6v1alpha1.TestRun
 	return nil
 }
 
-// advance writes the next stage. The API server refuses a stage from a stale cache, so no
-// run goes back.
+// advance writes the next stage. The API server rejects a stage from a stale cache, so no run
+// returns to an earlier stage.
 func (r *TestRunReconciler) advance(ctx context.Context, run *k6v1alpha1.TestRun, stage k6v1alpha1.Stage, set func(*k6v1alpha1.TestRunStatus)) error {
 	before := run.DeepCopy()
 	if set != nil {
@@ -247,8 +246,8 @@ func (r *TestRunReconciler) advance(ctx context.Context, run *k6v1alpha1.TestRun
 	return nil
 }
 
-// create creates an object that the run owns. An existing one is fine if the run owns it, and
-// otherwise an error.
+// create creates an object that the run owns. If an object exists that the run does not own,
+// create returns an error.
 func (r *TestRunReconciler) create(ctx context.Context, run *k6v1alpha1.TestRun, object client.Object) error {
 	if err := controllerutil.SetControllerReference(run, object, r.Scheme()); err != nil {
 		return fmt.Errorf("setting the owner of %q: %w", object.GetName(), err)

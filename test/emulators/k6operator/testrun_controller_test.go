@@ -159,7 +159,7 @@ func (b *bench) address(run *k6v1alpha1.TestRun, index int) string {
 	return service.Spec.ClusterIP
 }
 
-// created takes a run of two runners to stage created with both Pods running.
+// created brings a run of two runners to stage created, with both Pods running.
 func (b *bench) created(run *k6v1alpha1.TestRun) *k6v1alpha1.TestRun {
 	b.Helper()
 	b.apply(run)
@@ -233,7 +233,7 @@ func TestInitializerDisabled(t *testing.T) {
 	}
 }
 
-// TestErrors: each case ends in stage error, without a runner.
+// TestErrors checks cases that end in stage error, without a runner.
 func TestErrors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*bench, *k6v1alpha1.TestRun)
@@ -262,8 +262,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestStuckInCreated has no deadline: a Pod that can't start, a runner that does not answer,
-// and the fault all keep the run in its stage, without a starter.
+// TestStuckInCreated checks runs that stay in stage created, without a starter and without a
+// deadline. The cause is a Pod that can't start, a runner that does not answer, or the fault.
 func TestStuckInCreated(t *testing.T) {
 	for name, prepare := range map[string]func(*bench, *k6v1alpha1.TestRun){
 		"a runner is pending": func(b *bench, _ *k6v1alpha1.TestRun) {
@@ -324,7 +324,7 @@ func TestStarterMissesOne(t *testing.T) {
 	}
 }
 
-// TestSpecIsReadOnce changes the spec of a created run: it has no effect.
+// TestSpecIsReadOnce changes the spec of a created run, which has no effect.
 func TestSpecIsReadOnce(t *testing.T) {
 	b := newBench(t)
 	run := b.created(makeRun("tr", 1))

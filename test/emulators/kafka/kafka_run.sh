@@ -8,11 +8,11 @@ set -euo pipefail
 config=/opt/kafka/custom-config
 java=(java -cp '/opt/kafka/libs/*')
 
-# The JVM caches failed look-ups for long; the nodes of a new cluster resolve each other's
-# names before these exist, and a restarted node has a new address.
+# The JVM caches failed lookups for a long time. The nodes of a new cluster resolve each other's
+# names before the names exist, and a restarted node has a new address.
 dns=(-Dsun.net.inetaddr.negative.ttl=0 -Dsun.net.inetaddr.ttl=5)
 
-# Kafka 4 reads the second of these, Kafka 3 the first.
+# Kafka 4 reads the second option, Kafka 3 the first.
 logging=("-Dlog4j.configuration=file:$config/log4j.properties" "-Dlog4j2.configurationFile=$config/log4j2.properties")
 
 gc_log() {
@@ -23,7 +23,7 @@ gc_log() {
 
 on_zookeeper() { grep -q '^zookeeper\.connect=' "$config/server.config"; }
 
-# formatted: an earlier start has completed format.
+# formatted succeeds if an earlier start has completed format.
 formatted() {
   local dir
   while read -r dir; do
@@ -43,7 +43,7 @@ main() {
   # Each partition keeps files open: raise the limit to the container's maximum.
   ulimit -Sn "$(ulimit -Hn)"
   on_zookeeper || formatted || format
-  # One variable has several options, which are split into words.
+  # A variable can hold several options, which the shell splits into words.
   # shellcheck disable=SC2046,SC2086
   exec "${java[@]}" ${KAFKA_HEAP_OPTS:-} ${KAFKA_JVM_PERFORMANCE_OPTS:-} ${STRIMZI_JAVA_SYSTEM_PROPERTIES:-} \
     $(gc_log) "${dns[@]}" -XX:+ExitOnOutOfMemoryError -Djava.awt.headless=true \

@@ -12,23 +12,23 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// Generation is a release of Strimzi that the emulator can simulate: what a client sees
-// of it.
+// Generation describes a release of Strimzi that the emulator can simulate, as a client sees
+// it.
 type Generation struct {
 	// OperatorVersion is the release.
 	OperatorVersion string
-	// APIVersion is the version of kafka.strimzi.io it serves.
+	// APIVersion is the version of kafka.strimzi.io that the release serves.
 	APIVersion string
-	// KafkaVersion is the only version of Kafka that the emulator has for it.
+	// KafkaVersion is the only version of Kafka that the emulator has for the release.
 	KafkaVersion string
-	// MetadataVersion is the default of a KRaft cluster.
+	// MetadataVersion is the default metadata version of a KRaft cluster.
 	MetadataVersion string
-	// Image runs its nodes unless a Kafka specifies another one.
+	// Image is the image of the release's nodes, unless a Kafka specifies another one.
 	Image string
-	// ZooKeeper: it runs clusters on ZooKeeper unless annotations turn on KRaft and node
+	// ZooKeeper means that clusters run on ZooKeeper unless annotations turn on KRaft and node
 	// pools. Later releases have KRaft and node pools only.
 	ZooKeeper bool
-	// TimeoutClass is the reason that it reports after the operation timeout.
+	// TimeoutClass is the reason that the release reports after the operation timeout.
 	TimeoutClass string
 	// Linger is how long a deleted Pod runs before it starts to terminate.
 	Linger time.Duration
@@ -58,8 +58,8 @@ func ParseGeneration(release string) (Generation, error) {
 	return generation, nil
 }
 
-// metadataState returns the cluster's metadata state. KRaft is final: removing the
-// annotation moves no metadata.
+// metadataState returns the cluster's metadata state. A cluster stays on KRaft, because
+// removing the annotation does not migrate metadata.
 func (g Generation) metadataState(kafka *api.Kafka) string {
 	switch {
 	case !g.ZooKeeper:

@@ -28,7 +28,7 @@ import (
 const (
 	// retryInterval is the polling interval for state that no watch reports.
 	retryInterval = time.Second
-	// failedInterval is how long after a failure a cluster is retried.
+	// failedInterval is the delay before a failed cluster is retried.
 	failedInterval = 2 * time.Minute
 )
 
@@ -36,15 +36,15 @@ const (
 // brokers and reports their status.
 type KafkaReconciler struct {
 	client.Client
-	// Brokers checks with Kafka itself that it serves.
+	// Brokers checks whether Kafka itself serves clients.
 	Brokers Brokers
 	// Generation is the emulated release of Strimzi.
 	Generation Generation
 	// OperationTimeout is how long Pods and brokers may take to become ready
 	// before the cluster is reported as failed.
 	OperationTimeout time.Duration
-	// ReadyDelay is how long after its last Pod a cluster becomes ready; the real operator
-	// takes 10 to 30 s.
+	// ReadyDelay is the time from the readiness of the last Pod to that of the cluster; the
+	// real operator takes 10 to 30 s.
 	ReadyDelay time.Duration
 	// Now is the clock.
 	Now func() time.Time
@@ -152,8 +152,8 @@ func (r *KafkaReconciler) serve(ctx context.Context, kafka *api.Kafka, faults fa
 	return r.bringUp(ctx, kafka, components...)
 }
 
-// bringUp takes the next step of the components, each only when the one before it is
-// ready, and queries the brokers when none is left.
+// bringUp takes the next step of the components in order. A component follows when the previous
+// one is ready. When all are ready, bringUp queries the brokers.
 func (r *KafkaReconciler) bringUp(ctx context.Context, kafka *api.Kafka, components ...[]node) (ctrl.Result, error) {
 	nodes := slices.Concat(components...)
 	var there []corev1.Pod
@@ -211,7 +211,8 @@ func (r *KafkaReconciler) applyAll(ctx context.Context, kafka *api.Kafka, member
 	return last, r.removePodSets(ctx, kafka, members)
 }
 
-// applyPodSet creates the other objects of the Pods first.
+// applyPodSet creates or updates a StrimziPodSet. Before that, it creates the other objects of
+// the Pods.
 func (r *KafkaReconciler) applyPodSet(ctx context.Context, kafka *api.Kafka, members []member, wanted *api.StrimziPodSet) (*api.StrimziPodSet, error) {
 	set := &api.StrimziPodSet{ObjectMeta: wanted.ObjectMeta}
 	err := r.Get(ctx, client.ObjectKeyFromObject(wanted), set)
@@ -231,7 +232,7 @@ func (r *KafkaReconciler) applyPodSet(ctx context.Context, kafka *api.Kafka, mem
 	return set, r.apply(ctx, podSetOwner(kafka, members[i].node), set, func() { set.Spec = wanted.Spec })
 }
 
-// removePodSets deletes those of deleted pools.
+// removePodSets deletes the StrimziPodSets of deleted pools.
 func (r *KafkaReconciler) removePodSets(ctx context.Context, kafka *api.Kafka, members []member) error {
 	sets := &api.StrimziPodSetList{}
 	labels := client.MatchingLabels(nodeSelector(kafka.Name, members[0].component()))
@@ -250,7 +251,7 @@ func (r *KafkaReconciler) removePodSets(ctx context.Context, kafka *api.Kafka, m
 	return nil
 }
 
-// awaitedPod is the Pod that the operator waits for, in Strimzi's form.
+// awaitedPod returns the Pod that the operator waits for, in Strimzi's form.
 func awaitedPod(kafka *api.Kafka, next step) string {
 	if next.Wait == "" {
 		return ""
@@ -274,7 +275,7 @@ func (r *KafkaReconciler) loseBroker(ctx context.Context, kafka *api.Kafka, node
 	if err != nil {
 		return err
 	}
-	// First, so that a stale read of the fault loses no second broker.
+	// Remove the fault first, so that a stale read of it deletes no second broker.
 	before := kafka.DeepCopy()
 	kafka.Annotations = fault.Without(kafka.Annotations, fault.BrokerLost)
 	if err := r.Patch(ctx, kafka, patchFrom(before)); err != nil {
@@ -404,8 +405,8 @@ func (r *KafkaReconciler) apply(ctx context.Context, owner, object client.Object
 	return nil
 }
 
-// createOwned creates an object that is deleted with the Kafka. An existing one gets the
-// Kafka as its owner: that of an earlier Kafka of the same name would otherwise be
+// createOwned creates an object that is deleted with the Kafka. An existing object gets the
+// Kafka as its owner. Otherwise, the object of an earlier Kafka with the same name would be
 // garbage-collected.
 func (r *KafkaReconciler) createOwned(ctx context.Context, kafka *api.Kafka, object client.Object) error {
 	there := object.DeepCopyObject().(client.Object)
@@ -446,19 +447,19 @@ func (r *KafkaReconciler) updateStatus(ctx context.Context, kafka *api.Kafka, se
 	return nil
 }
 
-// patchFrom patches only the version that was read: the cache of a reconcile may be older
-// than the previous reconcile's write.
+// patchFrom returns a patch that applies only to the version that was read, because the cache
+// of a reconcile may be older than the previous reconcile's write.
 func patchFrom(read client.Object) client.Patch {
 	return client.MergeFromWithOptions(read, client.MergeFromWithOptimisticLock{})
 }
 
-// internalBootstrap is the address of the operator's own connections. The replication
+// internalBootstrap returns the address for the operator's own connections. The replication
 // listener always exists.
 func internalBootstrap(kafka *api.Kafka) string {
 	return fmt.Sprintf("%s.%s.svc:%d", bootstrapServiceName(kafka.Name), kafka.Namespace, portReplication)
 }
 
-// youngest is when the last of the Pods was created, from which timeouts count.
+// youngest returns the time when the last of the Pods was created. Timeouts start at that time.
 func youngest(pods []corev1.Pod) time.Time {
 	var last time.Time
 	for _, pod := range pods {

@@ -148,7 +148,8 @@ func (b *bench) awaitRestart(name string, old types.UID) {
 	})
 }
 
-// TestImpossibleSpec breaks a ready cluster: NotReady without Ready, the new generation is observed.
+// TestImpossibleSpec breaks a ready cluster, which reports NotReady without Ready and observes
+// the new generation.
 func TestImpossibleSpec(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := b.readyKafka()
@@ -160,7 +161,7 @@ func TestImpossibleSpec(t *testing.T) {
 	b.awaitKafka(kafka, 3, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
 }
 
-// TestBrokersMustAnswer has ready Pods, but one broker fewer in Kafka than specified.
+// TestBrokersMustAnswer has ready Pods, but Kafka has one broker fewer than specified.
 func TestBrokersMustAnswer(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
@@ -201,7 +202,8 @@ func TestKafkaFaults(t *testing.T) {
 	}
 }
 
-// TestIgnoredKafka stays unchanged while another cluster is reconciled.
+// TestIgnoredKafka checks that an ignored Kafka stays unchanged while another cluster is
+// reconciled.
 func TestIgnoredKafka(t *testing.T) {
 	b := newBench(t, 1)
 	ignored := makeKafka(b.namespace, "ignored")
@@ -215,7 +217,7 @@ func TestIgnoredKafka(t *testing.T) {
 	b.awaitPods("k-dual-0")
 }
 
-// TestStaleWriteIsRefused writes from what was read before another write.
+// TestStaleWriteIsRefused writes an object that was read before another write.
 func TestStaleWriteIsRefused(t *testing.T) {
 	b := newBench(t, 1)
 	ready := b.readyKafka()

@@ -21,7 +21,8 @@ func componentName(cluster, component string) string   { return cluster + "-" + 
 func bootstrapServiceName(cluster string) string       { return cluster + "-kafka-bootstrap" }
 func zooKeeperClientServiceName(cluster string) string { return cluster + "-zookeeper-client" }
 
-// nodesServiceName is the headless Service that gives each node of a component a name.
+// nodesServiceName returns the name of the headless Service that gives each node of a component
+// a name.
 func nodesServiceName(cluster, component string) string {
 	if component == componentZooKeeper {
 		return cluster + "-zookeeper-nodes"
@@ -29,7 +30,7 @@ func nodesServiceName(cluster, component string) string {
 	return cluster + "-kafka-brokers"
 }
 
-// clusterLabels are on every object of one component of a cluster.
+// clusterLabels returns the labels of every object of one component of a cluster.
 func clusterLabels(cluster, component string) map[string]string {
 	return map[string]string{
 		api.LabelCluster:               cluster,
@@ -43,7 +44,7 @@ func clusterLabels(cluster, component string) map[string]string {
 	}
 }
 
-// nodeLabels are on objects of one node of the cluster.
+// nodeLabels returns the labels of the objects of one node of the cluster.
 func nodeLabels(cluster string, n node) map[string]string {
 	labels := clusterLabels(cluster, n.component())
 	labels[api.LabelPodName] = n.podName()
@@ -56,7 +57,7 @@ func nodeLabels(cluster string, n node) map[string]string {
 	return labels
 }
 
-// podLabels are on the Pod of a node, in addition to the labels of its pool.
+// podLabels returns the labels of the Pod of a node, including those of its pool.
 func podLabels(cluster string, n node) map[string]string {
 	own := merged(nodeLabels(cluster, n), map[string]string{
 		api.LabelController:     "strimzipodset",
@@ -65,8 +66,8 @@ func podLabels(cluster string, n node) map[string]string {
 	return merged(own, inheritedLabels(n.Pool.Labels))
 }
 
-// inheritedLabels are the labels of an object that its children get: all but
-// Kubernetes' recommended ones.
+// inheritedLabels returns the labels of an object that its children get: all but Kubernetes'
+// recommended ones.
 func inheritedLabels(labels map[string]string) map[string]string {
 	all := maps.Clone(labels)
 	maps.DeleteFunc(all, func(key, _ string) bool {
@@ -75,7 +76,7 @@ func inheritedLabels(labels map[string]string) map[string]string {
 	return all
 }
 
-// podSetSelector are the labels of the Pods of one StrimziPodSet.
+// podSetSelector returns the labels of the Pods of one StrimziPodSet.
 func podSetSelector(cluster string, n node) map[string]string {
 	selector := nodeSelector(cluster, n.component())
 	if !n.isZooKeeper() {
@@ -84,7 +85,7 @@ func podSetSelector(cluster string, n node) map[string]string {
 	return selector
 }
 
-// nodeSelector are the labels of every node of a component, in any pool and role.
+// nodeSelector returns the labels of every node of a component, in any pool and role.
 func nodeSelector(cluster, component string) map[string]string {
 	return map[string]string{
 		api.LabelCluster: cluster,
@@ -93,7 +94,7 @@ func nodeSelector(cluster, component string) map[string]string {
 	}
 }
 
-// merged returns base plus the labels of more; base wins.
+// merged returns base plus the labels of more. base takes precedence.
 func merged(base, more map[string]string) map[string]string {
 	all := maps.Clone(more)
 	if all == nil {

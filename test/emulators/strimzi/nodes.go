@@ -35,19 +35,19 @@ func (n node) component() string {
 	return componentKafka
 }
 
-// podName is <cluster>-<pool>-<id>.
+// podName returns <cluster>-<pool>-<id>.
 func (n node) podName() string {
 	return fmt.Sprintf("%s-%s-%d", n.Pool.Labels[api.LabelCluster], n.Pool.Name, n.ID)
 }
 
-// podSetName is <cluster>-<pool>.
+// podSetName returns <cluster>-<pool>.
 func (n node) podSetName() string {
 	return fmt.Sprintf("%s-%s", n.Pool.Labels[api.LabelCluster], n.Pool.Name)
 }
 
-// assignNodes gives every pool its node ids, pool by pool in name order. A pool keeps the
-// ids in its status, gives up its highest ones when it shrinks, and takes the lowest free
-// ids when it grows. The pools are not changed.
+// assignNodes assigns node ids to every pool, pool by pool in name order. A pool keeps the ids
+// in its status, releases its highest ones when it shrinks, and takes the lowest free ids when
+// it grows. The pools are not changed.
 func assignNodes(pools []api.KafkaNodePool) []node {
 	sorted := slices.SortedFunc(slices.Values(pools), func(a, b api.KafkaNodePool) int {
 		return cmp.Compare(a.Name, b.Name)

@@ -16,8 +16,8 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// annotationRevision has the hash of everything that a Pod is built from. A Pod with
-// another revision than the wanted one must be restarted.
+// annotationRevision has the hash of everything that a Pod is built from. A Pod with an
+// outdated revision must be restarted.
 const annotationRevision = "strimzi.io/revision"
 
 const (
@@ -29,8 +29,8 @@ const (
 	tokenPath       = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
-// logging is Strimzi's default: level INFO to the console. Kafka 3 and ZooKeeper use the
-// first version of this language.
+// logging is Strimzi's default: level INFO to the console. Kafka 3 and ZooKeeper use the format
+// of Log4j 1.
 const logging = `status = error
 appender.stdout.type = Console
 appender.stdout.name = STDOUT
@@ -93,7 +93,7 @@ func (g Generation) nodeConfig(kafka *api.Kafka, nodes []node, n node) (*corev1.
 	}, nil
 }
 
-// files are the configuration files of a node's programs.
+// files returns the configuration files of a node's programs.
 func (g Generation) files(kafka *api.Kafka, nodes []node, n node) (map[string]string, error) {
 	data := map[string]string{"log4j2.properties": logging}
 	if g.ZooKeeper {
@@ -155,8 +155,8 @@ func (g Generation) nodePod(kafka *api.Kafka, n node) (*corev1.Pod, error) {
 	return made, nil
 }
 
-// nodeTemplate returns the template of the pool, or else that of the Kafka: a pool with
-// any template takes nothing from the Kafka's, as in Strimzi.
+// nodeTemplate returns the template of the pool, or that of the Kafka if the pool has none. As
+// in Strimzi, the two are not merged.
 func nodeTemplate(kafka *api.Kafka, pool *api.KafkaNodePool) api.NodeTemplate {
 	if pool.Spec.Template != nil {
 		return *pool.Spec.Template
@@ -189,7 +189,7 @@ func (g Generation) nodeContainer(kafka *api.Kafka, n node, template api.Contain
 	return container
 }
 
-// nodeVolumes are the disks of a node and the volumes that all nodes have.
+// nodeVolumes returns the disks of a node and the volumes that all nodes have.
 func (g Generation) nodeVolumes(n node) ([]corev1.Volume, []corev1.VolumeMount, error) {
 	volumes := []corev1.Volume{
 		{Name: tmpVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
@@ -216,8 +216,8 @@ func (g Generation) nodeVolumes(n node) ([]corev1.Volume, []corev1.VolumeMount, 
 	return volumes, mounts, nil
 }
 
-// projectsToken: the Pods mount the token of their ServiceAccount from a projected
-// volume. In earlier releases, Kubernetes mounts it.
+// projectsToken reports whether the Pods mount the token of their ServiceAccount from a
+// projected volume. In earlier releases, Kubernetes mounts it.
 func (g Generation) projectsToken() bool { return !g.ZooKeeper }
 
 func tokenVolume() corev1.Volume {
@@ -242,8 +242,8 @@ func nodeImage(kafka *api.Kafka, n node) string {
 	return kafka.Spec.Kafka.Image
 }
 
-// podSecurity returns the specified context. Only if none is specified, a persistent disk
-// gets an fsGroup that can write to it.
+// podSecurity returns the specified context. If none is specified, a persistent disk gets an
+// fsGroup that can write to it.
 func podSecurity(asked *corev1.PodSecurityContext, pool *api.KafkaNodePool) *corev1.PodSecurityContext {
 	if asked != nil {
 		return asked
@@ -283,8 +283,8 @@ func containerPort(name string, port int32) corev1.ContainerPort {
 	return corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP}
 }
 
-// probes run a script in the image. Whether the brokers serve is checked with Kafka
-// itself before the cluster counts as ready.
+// probes returns probes that run a script in the image. The emulator also checks with Kafka
+// itself that the brokers serve clients before the cluster is ready.
 func probes(n node) (liveness, readiness *corev1.Probe) {
 	script := "/opt/kafka/" + n.component()
 	return probe(script + "_liveness.sh"), probe(script + "_readiness.sh")

@@ -45,7 +45,7 @@ func podSetOwner(kafka *api.Kafka, n node) client.Object {
 	return kafka
 }
 
-// specifiedAt is when an object's spec was last written.
+// specifiedAt returns the time when an object's spec was last written.
 func specifiedAt(object client.Object) time.Time {
 	last := object.GetCreationTimestamp().Time
 	for _, entry := range object.GetManagedFields() {

@@ -26,9 +26,9 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// PodSetReconciler creates the missing Pods of StrimziPodSets. It changes no existing
-// one: the roll deletes outdated Pods one by one. It ignores a StrimziPodSet without its
-// Kafka; Kubernetes deletes it with its owner.
+// PodSetReconciler creates the missing Pods of StrimziPodSets. It does not change existing
+// Pods: the roll deletes outdated ones one by one. It ignores a StrimziPodSet without its
+// Kafka, which Kubernetes deletes with its owner.
 type PodSetReconciler struct {
 	client.Client
 }
@@ -67,7 +67,7 @@ func (r *PodSetReconciler) kafkaPodSetRequests(ctx context.Context, kafka client
 	return requests
 }
 
-// Reconcile creates missing Pods. A refused Pod is only logged, as by Strimzi: the status
+// Reconcile creates missing Pods. A rejected Pod is only logged, as in Strimzi: the status
 // counts 0 Pods.
 func (r *PodSetReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	set := &api.StrimziPodSet{}
@@ -174,7 +174,8 @@ func (r *PodSetReconciler) reconcilePod(ctx context.Context, set *api.StrimziPod
 		return fmt.Errorf("naming the owner of Pod %q: %w", pod.Name, err)
 	}
 	before := pod.DeepCopy()
-	// In addition to its owner, which Kubernetes removes when it no longer exists.
+	// The set is an additional owner. Kubernetes removes the earlier owner when it no longer
+	// exists.
 	pod.OwnerReferences = append(pod.OwnerReferences, metav1.OwnerReference{
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Name: set.Name, UID: set.UID,
 	})
@@ -218,7 +219,7 @@ func (r *PodSetReconciler) updateStatus(ctx context.Context, set *api.StrimziPod
 	return nil
 }
 
-// deletePod deletes the observed Pod, not another one of its name.
+// deletePod deletes the observed Pod, but no other Pod of the same name.
 func deletePod(ctx context.Context, c client.Client, pod *corev1.Pod, more ...client.DeleteOption) error {
 	err := c.Delete(ctx, pod, append(more, client.Preconditions{UID: &pod.UID})...)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {

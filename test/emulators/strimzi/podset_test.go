@@ -208,7 +208,8 @@ func TestLinger(t *testing.T) {
 	}
 }
 
-// TestLabelsOfPool checks that its Pods have its labels, except those that Strimzi sets.
+// TestLabelsOfPool checks that the Pods of a pool have its labels, except those that Strimzi
+// sets.
 func TestLabelsOfPool(t *testing.T) {
 	kafka := makeKafka("ns", "k")
 	pool := makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker)
@@ -222,7 +223,8 @@ func TestLabelsOfPool(t *testing.T) {
 	}
 }
 
-// TestSecurityOfPods checks the security contexts: as specified, and with an fsGroup for persistent disks if nothing is specified.
+// TestSecurityOfPods checks the security contexts: as specified, and with an fsGroup for
+// persistent disks if nothing is specified.
 func TestSecurityOfPods(t *testing.T) {
 	asked := restricted()
 	claim := api.StorageVolume{ID: new(int32(0)), Type: api.StoragePersistentClaim, Size: "1Gi"}
@@ -271,7 +273,7 @@ func TestSecurityOfPods(t *testing.T) {
 	}
 }
 
-// TestSecurityOnZooKeeper has a template for each of the two components.
+// TestSecurityOnZooKeeper uses a template for each of the two components.
 func TestSecurityOnZooKeeper(t *testing.T) {
 	asked := restricted()
 	kafka := makeKafkaOnZooKeeper("ns", "z", 1, 1)
@@ -290,8 +292,8 @@ func TestSecurityOnZooKeeper(t *testing.T) {
 	}
 }
 
-// TestStatusIsRecounted overwrites both statuses, as a reconcile does whose cache was
-// stale: the counts are corrected.
+// TestStatusIsRecounted overwrites both statuses, as a reconcile with a stale cache does. The
+// counts are corrected.
 func TestStatusIsRecounted(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := b.readyKafka()

@@ -68,7 +68,7 @@ func TestRecordingOfStrimzi045(t *testing.T) {
 	b.checkFacts("0.45.2", "ready")
 }
 
-// TestRecordingOfRefusal has a namespace whose Pod Security Standard the Pods of a Kafka
+// TestRecordingOfRefusal uses a namespace with a Pod Security Standard that the Pods of a Kafka
 // without security contexts violate.
 func TestRecordingOfRefusal(t *testing.T) {
 	var ahead atomic.Int64
@@ -92,7 +92,7 @@ func TestRecordingOfRefusal(t *testing.T) {
 	b.awaitKafka(kafka, 2, "Warning=True/KafkaStorage", "Warning=True/KafkaStorage", "Ready=True/")
 }
 
-// TestPodsRefused simulates the same without enforcement.
+// TestPodsRefused simulates the same rejection without enforcement.
 func TestPodsRefused(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
@@ -105,8 +105,8 @@ func TestPodsRefused(t *testing.T) {
 	b.awaitPods("k-dual-0")
 }
 
-// TestTemplateOfPool has a pool with its own template: the Kafka's security contexts do
-// not reach the Pods of this pool.
+// TestTemplateOfPool uses a pool with its own template: the Kafka's security contexts do not
+// apply to the Pods of this pool.
 func TestTemplateOfPool(t *testing.T) {
 	b := newBench(t, 1)
 	b.enforce("restricted")
@@ -133,8 +133,8 @@ func restricted() *api.NodeTemplate {
 	}
 }
 
-// enforce makes the API server refuse Pods that violate a standard. It waits until the
-// API server has noticed the change of the namespace.
+// enforce makes the API server reject Pods that violate a standard. It waits until the API
+// server enforces it.
 func (b *bench) enforce(standard string) {
 	b.Helper()
 	namespace := &corev1.Namespace{}

@@ -17,10 +17,10 @@ type step struct {
 
 func (s step) settled() bool { return len(s.Delete) == 0 && s.Wait == "" }
 
-// nextStep decides on one step. It waits for missing Pods: the StrimziPodSets create
-// them, all together. It deletes outdated ones one by one, controllers before brokers,
-// each only when all others are ready. An outdated Pod that is not ready is deleted at
-// once: it may never become ready, and the new specification may fix it.
+// nextStep returns the next step. It waits for missing Pods, which the StrimziPodSets create at
+// the same time. It deletes outdated Pods one by one, controllers before brokers, each only
+// when all others are ready. It deletes an outdated Pod that is not ready immediately, because
+// it may never become ready, and the new specification may fix it.
 func nextStep(members []member, pods []corev1.Pod) step {
 	for _, pod := range pods {
 		if pod.DeletionTimestamp != nil {
@@ -85,7 +85,7 @@ func readyCondition(pod corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// readySince is when the last of the Pods became ready.
+// readySince returns the time when the last of the Pods became ready.
 func readySince(pods []corev1.Pod) time.Time {
 	var last time.Time
 	for _, pod := range pods {

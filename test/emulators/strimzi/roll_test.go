@@ -13,7 +13,7 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// rollMembers are two brokers and a controller, before and after a change of configuration.
+// rollMembers returns two brokers and a controller, before and after a change of configuration.
 func rollMembers(t *testing.T) (before, after []member) {
 	t.Helper()
 	kafka := makeKafka("ns", "k")

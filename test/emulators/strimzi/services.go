@@ -19,7 +19,7 @@ func newServices(kafka *api.Kafka, component string) []*corev1.Service {
 	return []*corev1.Service{bootstrapService(kafka), brokersService(kafka)}
 }
 
-// bootstrapService is the entry point of clients; it selects ready brokers.
+// bootstrapService returns the Service that clients connect to. It selects ready brokers.
 func bootstrapService(kafka *api.Kafka) *corev1.Service {
 	selector := nodeSelector(kafka.Name, componentKafka)
 	selector[api.LabelBrokerRole] = "true"
@@ -34,8 +34,8 @@ func bootstrapService(kafka *api.Kafka) *corev1.Service {
 	}
 }
 
-// brokersService gives every node a DNS name, ready or not: nodes must find each
-// other before any of them can be ready.
+// brokersService returns the Service that gives every node a DNS name, ready or not. Nodes must
+// find each other before any of them can be ready.
 func brokersService(kafka *api.Kafka) *corev1.Service {
 	ports := append([]corev1.ServicePort{
 		servicePort("tcp-ctrlplane", portControlPlane),

@@ -77,7 +77,7 @@ func ownSettings(kafka *api.Kafka, nodes []node, n node) [][2]string {
 	return own
 }
 
-// addressSettings are the addresses of a node and its log directories.
+// addressSettings returns the addresses of a node and its log directories.
 func addressSettings(kafka *api.Kafka, n node) [][2]string {
 	listeners := nodeListeners(kafka, n)
 	return [][2]string{
@@ -144,7 +144,7 @@ func nodeRoles(n node) []string {
 	return roles
 }
 
-// advertisedHost is the name of one node in the headless Service.
+// advertisedHost returns the name of one node in the headless Service.
 func advertisedHost(kafka *api.Kafka, n node) string {
 	return fmt.Sprintf("%s.%s.%s.svc", n.podName(), nodesServiceName(kafka.Name, n.component()), kafka.Namespace)
 }
@@ -172,7 +172,7 @@ func properties(config api.Config) (map[string]string, error) {
 		case []any:
 			all[key] = joinText(v, func(item any) string { return fmt.Sprint(item) })
 		default:
-			// Numbers and booleans: JSON's own spelling, so that large integers stay integers.
+			// Numbers and booleans keep JSON's spelling, so that large integers stay integers.
 			all[key] = string(raw.Raw)
 		}
 	}

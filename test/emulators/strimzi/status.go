@@ -80,7 +80,7 @@ func (g Generation) setReady(status *api.KafkaStatus, kafka *api.Kafka, nodes []
 	}
 }
 
-// warnings are conditions of type Warning, in addition to Ready.
+// warnings returns the conditions of type Warning, in addition to Ready.
 func warnings(nodes []node) []api.Condition {
 	var all []api.Condition
 	if ensemble := filtered(nodes, node.isZooKeeper); len(ensemble) > 0 {
@@ -122,7 +122,7 @@ func poolRefs(nodes []node) []api.NodePoolRef {
 	return refs
 }
 
-// poolStatus is the wanted status of one pool.
+// poolStatus returns the wanted status of one pool.
 func poolStatus(kafka *api.Kafka, nodes []node, pool *api.KafkaNodePool) api.KafkaNodePoolStatus {
 	return api.KafkaNodePoolStatus{
 		Conditions:         pool.Status.Conditions,
@@ -137,8 +137,8 @@ func poolStatus(kafka *api.Kafka, nodes []node, pool *api.KafkaNodePool) api.Kaf
 	}
 }
 
-// clusterID is Kafka's form of a UUID, derived from the object's own, so that a
-// restarted emulator computes the same.
+// clusterID returns the object's UID in Kafka's form, so that a restarted emulator computes the
+// same id.
 func clusterID(kafka *api.Kafka) string {
 	id, err := uuid.Parse(string(kafka.UID))
 	if err != nil {

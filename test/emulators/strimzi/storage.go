@@ -19,7 +19,7 @@ const dataRoot = "/var/lib/"
 type disk struct {
 	api.StorageVolume
 	Name string
-	// component that stores its data on it.
+	// component is the component that stores its data on the disk.
 	component string
 }
 
@@ -62,7 +62,8 @@ func logDirs(n node) []string {
 	return dirs
 }
 
-// metadataDir is on the disk marked for metadata, or else on the first one.
+// metadataDir returns the log directory of the disk marked for metadata, or that of the first
+// disk.
 func metadataDir(n node) string {
 	disks := poolDisks(n.Pool)
 	if len(disks) == 0 {

@@ -12,8 +12,8 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// supportObjects are the objects that the nodes of a component need, in the order of
-// their creation. The Secrets have the names of real ones and are empty: the nodes use
+// supportObjects returns the objects that the nodes of a component need, in the order of their
+// creation. The Secrets have the names of the real ones, but are empty because the nodes use
 // plaintext.
 func (g Generation) supportObjects(kafka *api.Kafka, members []member) []client.Object {
 	labels := clusterLabels(kafka.Name, members[0].component())
@@ -34,8 +34,8 @@ func (g Generation) supportObjects(kafka *api.Kafka, members []member) []client.
 	})
 }
 
-// secretNames are the certificate authorities and the certificates: before Strimzi 1, one
-// Secret for all nodes of a component.
+// secretNames returns the names of the Secrets with the certificate authorities and the
+// certificates. Before Strimzi 1, all nodes of a component share one Secret for certificates.
 func (g Generation) secretNames(cluster string, members []member) []string {
 	names := []string{
 		cluster + "-cluster-ca-cert", cluster + "-cluster-ca",

@@ -16,8 +16,8 @@ type invalidSpec struct {
 	Message string
 }
 
-// timedOut is the component that was not ready within the operation timeout, and the additional
-// conditions of type Warning.
+// timedOut is the error for a component that was not ready within the operation timeout, with
+// additional conditions of type Warning.
 type timedOut struct {
 	invalidSpec
 
@@ -120,7 +120,7 @@ func checkRoles(cluster string, nodes []node) error {
 		"The Kafka cluster %s is invalid: [%s]", cluster, strings.Join(missing, ", "))}
 }
 
-// checkListeners refuses listeners that Strimzi supports and this emulator does not.
+// checkListeners rejects listeners that Strimzi supports and this emulator does not.
 func checkListeners(listeners []api.Listener) error {
 	for _, listener := range listeners {
 		if listener.TLS || listener.Type != "internal" {

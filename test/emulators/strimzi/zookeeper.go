@@ -21,7 +21,7 @@ const (
 	portZooKeeperElection   = 3888
 )
 
-// roleZooKeeper is the role of the pool that represents the ensemble here; no
+// roleZooKeeper is the role of the pool that represents the ensemble in the emulator. No
 // KafkaNodePool can have it.
 const roleZooKeeper = "zookeeper"
 
@@ -55,7 +55,7 @@ func brokersOnZooKeeper(kafka *api.Kafka) []node {
 	return nodes
 }
 
-// impliedPool is a pool without an object.
+// impliedPool returns a pool without an object.
 func impliedPool(kafka *api.Kafka, name, role string) api.KafkaNodePool {
 	return api.KafkaNodePool{
 		ObjectMeta: metav1.ObjectMeta{
@@ -80,7 +80,7 @@ func zooKeeperSettings(kafka *api.Kafka, nodes []node, n node) (string, error) {
 		"admin.enableServer":        "false",
 		"4lw.commands.whitelist":    "ruok,srvr",
 		"quorumListenOnAllIPs":      "true", // Its own name may not resolve yet.
-		"electionPortBindRetry":     "0",    // Forever, for the same reason.
+		"electionPortBindRetry":     "0",    // 0 retries forever, for the same reason.
 		"cnxTimeout":                "5",
 		"autopurge.snapRetainCount": "3",
 	})
@@ -97,7 +97,7 @@ func zooKeeperSettings(kafka *api.Kafka, nodes []node, n node) (string, error) {
 
 func zooKeeperDataDir(n node) string { return poolDisks(n.Pool)[0].mountPath() + "/version" }
 
-// zooKeeperServices are for the brokers, and between the nodes of the ensemble.
+// zooKeeperServices returns the Services for the brokers and for the nodes of the ensemble.
 func zooKeeperServices(kafka *api.Kafka) []*corev1.Service {
 	clients := servicePort("tcp-clients", portZooKeeper)
 	meta := func(name string) metav1.ObjectMeta {

@@ -22,7 +22,7 @@ import (
 // recorded is the state recorded from a real operator at one time.
 type recorded struct {
 	When string `json:"when"`
-	// Objects have the relevant fields, and null for an absent one.
+	// Objects have the relevant fields. A field that must be absent is null.
 	Objects []map[string]any `json:"objects"`
 	// Lists name all objects of a kind, in order of creation.
 	Lists []struct {
@@ -96,9 +96,9 @@ func listNames(t *testing.T, c client.Client, namespace string, kind metav1.Type
 	return names
 }
 
-// ofAPIServer reports whether an Event is from the API server itself, not from an
-// operator. When the API server sees a Service late, it reports its address as lost: for
-// one in twenty-five when many are created at once.
+// ofAPIServer reports whether an Event is from the API server itself, not from an operator. If
+// the API server sees a Service late, it reports the Service's address as lost. This affects
+// one in twenty-five Services when many are created at once.
 func ofAPIServer(object unstructured.Unstructured) bool {
 	return object.GetKind() == "Event" && object.Object["reportingComponent"] == "ipallocator-repair-controller"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package testcluster gives the emulators' tests a real API server with the CRDs that they
-// serve, and acts as the kubelet, which it lacks.
+// Package testcluster provides a real API server with the emulated CRDs for the emulators'
+// tests, and acts as the kubelet, which this API server lacks.
 package testcluster
 
 import (
@@ -19,8 +19,8 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-// servers are the API servers of the package, by the release of Strimzi whose CRDs they
-// have: one server can't have the CRDs of two releases.
+// servers are the API servers of the package, by the release of Strimzi whose CRDs they have.
+// One server can't have the CRDs of two releases.
 var (
 	lock    sync.Mutex
 	servers = map[string]*apiserver.Server{}

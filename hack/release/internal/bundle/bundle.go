@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bundle packs files reproducibly: the same files give the same bytes, sorted, with
-// one time and one owner.
+// Package bundle packs files reproducibly: the same files give the same bytes. The entries
+// are sorted, and have the same time and owner.
 package bundle
 
 import (
@@ -21,36 +21,36 @@ import (
 
 // Entry is a file, a folder or a link.
 type Entry struct {
-	// Name is the path, with slashes.
+	// Name is the path, with forward slashes.
 	Name string
 	Mode int64
-	// Content of a file.
+	// Content is the content of a file.
 	Content []byte
 	// Link is the target of a link.
 	Link string
-	// Folder: the entry is a folder.
+	// Folder is true if the entry is a folder.
 	Folder bool
 }
 
-// The modes of what is packed.
+// The modes of packed entries.
 const (
 	Plain      = 0o644
 	Executable = 0o755
-	// Shared is a folder where everybody can create files.
+	// Shared is the mode of a folder where everybody can create files.
 	Shared = 0o1777
 )
 
-// File is a plain file.
+// File returns the entry of a plain file.
 func File(name string, content []byte) Entry {
 	return Entry{Name: name, Mode: Plain, Content: content}
 }
 
-// Program is an executable file.
+// Program returns the entry of an executable file.
 func Program(name string, content []byte) Entry {
 	return Entry{Name: name, Mode: Executable, Content: content}
 }
 
-// Disk reads the files at a path of the disk, and names them below another path.
+// Disk returns the files at a path of the disk, with names below another path.
 func Disk(from, name string) ([]Entry, error) {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -75,7 +75,7 @@ func Disk(from, name string) ([]Entry, error) {
 	return entries, nil
 }
 
-// WithFolders adds the parent folders of the entries.
+// WithFolders returns the entries with their parent folders.
 func WithFolders(entries []Entry) []Entry {
 	known := map[string]bool{".": true, "/": true}
 	for _, entry := range entries {
@@ -122,7 +122,7 @@ func header(entry Entry, at time.Time) *tar.Header {
 	return described
 }
 
-// Gzip compresses, without a name and a time.
+// Gzip compresses content. The header has no name and no time.
 func Gzip(content []byte) ([]byte, error) {
 	var out bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&out, gzip.DefaultCompression)
@@ -136,7 +136,7 @@ func Gzip(content []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// TarGzip packs and compresses.
+// TarGzip packs and compresses the entries.
 func TarGzip(entries []Entry, at time.Time) ([]byte, error) {
 	packed, err := Tar(entries, at)
 	if err != nil {
@@ -145,7 +145,7 @@ func TarGzip(entries []Entry, at time.Time) ([]byte, error) {
 	return Gzip(packed)
 }
 
-// Zip packs for systems without tar.
+// Zip packs the entries for systems without tar.
 func Zip(entries []Entry, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	packed := zip.NewWriter(&out)

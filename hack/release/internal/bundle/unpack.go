@@ -11,18 +11,18 @@ import (
 	"path/filepath"
 )
 
-// Unpack writes the files of a tar archive into a folder, and none outside it.
+// Unpack writes the files of a tar archive into a folder. It writes no file outside it.
 func Unpack(file, folder string) error {
 	packed, err := os.Open(file)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = packed.Close() }() // It was only read.
+	defer func() { _ = packed.Close() }() // The file was only read.
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // What is in it is written.
+	defer func() { _ = root.Close() }() // Its files are already written.
 	entries := tar.NewReader(packed)
 	for {
 		header, err := entries.Next()

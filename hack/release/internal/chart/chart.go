@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart builds the chart of a release from the one in the source.
+// Package chart builds the chart of a release from the chart in the source.
 package chart
 
 import (
@@ -20,7 +20,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/bundle"
 )
 
-// Chart is what is released.
+// Chart is a released chart.
 type Chart struct {
 	Name, Version, Description string
 	// Metadata is Chart.yaml as JSON, as Helm stores it with the archive.
@@ -28,16 +28,17 @@ type Chart struct {
 	Archive  []byte
 }
 
-// operators are the values of the optional dependencies of the source's chart. These would
-// have to be downloaded, so the released chart has none. The last ones are deprecated.
+// operators has the values of the optional dependencies of the source's chart. The
+// dependencies would have to be downloaded, so the released chart has none. The last values
+// are deprecated.
 var operators = []string{"operators", "strimzi-kafka-operator", "cloudnative-pg", "k6-operator"}
 
 // imagesAnnotation lists the images, for Artifact Hub and for the chart's templates, which add
 // the digest to the default tag.
 const imagesAnnotation = "artifacthub.io/images"
 
-// Release builds the chart: without dependencies, with a version, and with images by their
-// digests.
+// Release builds the chart. The chart has no dependencies, has a version, and names images
+// by their digests.
 func Release(source, version string, images map[string]string, at time.Time) (Chart, error) {
 	loaded, err := loader.LoadDir(source)
 	if err != nil {
@@ -66,7 +67,7 @@ func Release(source, version string, images map[string]string, at time.Time) (Ch
 	return pack(entries, at)
 }
 
-// pack makes the archive, and reads the metadata back from it.
+// pack builds the archive, and reads the metadata back from it.
 func pack(entries []bundle.Entry, at time.Time) (Chart, error) {
 	archive, err := bundle.TarGzip(entries, at)
 	if err != nil {
@@ -113,7 +114,7 @@ func editValues(text []byte, images map[string]string) ([]byte, error) {
 			return fmt.Errorf("no images")
 		}
 		node := root.Content[at+1]
-		// The source's comment explains how to build them.
+		// The comment in the source explains how to build them.
 		root.Content[at].HeadComment = "# " + imagesComment
 		if len(node.Content) != 2*len(images) {
 			return fmt.Errorf("it has %d images, the release %d", len(node.Content)/2, len(images))
@@ -132,13 +133,13 @@ func editValues(text []byte, images map[string]string) ([]byte, error) {
 
 const imagesComment = "The images of this release, by tag and digest (artifacthub.io/images in Chart.yaml)."
 
-// repository is that of a reference with a tag and a digest.
+// repository returns the repository of a reference with a tag and a digest.
 func repository(reference string) string {
 	tagged, _, _ := strings.Cut(reference, "@")
 	return tagged[:strings.LastIndex(tagged, ":")]
 }
 
-// editReadme makes the reference of values that of the release.
+// editReadme changes the reference of values to that of the release.
 func editReadme(text []byte, images map[string]string) ([]byte, error) {
 	var kept strings.Builder
 	named := 0
@@ -180,7 +181,7 @@ func edit(text []byte, change func(*yaml.Node) error) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// position is where a key is in a mapping; its value is the next node.
+// position returns the index of a key in a mapping. Its value is the next node.
 func position(mapping *yaml.Node, key string) int {
 	for i := 0; i < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {

@@ -15,7 +15,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/product"
 )
 
-// Output runs go and returns its output. The zero platform is this machine's.
+// Output runs go and returns its output. The zero platform is the platform of this machine.
 func Output(ctx context.Context, directory string, platform product.Platform, arguments ...string) ([]byte, error) {
 	var out, problems bytes.Buffer
 	command := exec.CommandContext(ctx, "go", arguments...)
@@ -27,7 +27,8 @@ func Output(ctx context.Context, directory string, platform product.Platform, ar
 	return out.Bytes(), nil
 }
 
-// environment leaves out variables that would change the result and differ between users.
+// environment returns the environment without variables that would change the result and
+// differ between users.
 func environment(platform product.Platform) []string {
 	var kept []string
 	for _, variable := range os.Environ() {

@@ -10,7 +10,8 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// certain is the minimum share of a licence's text. Texts with an added clause are below.
+// certain is the minimum share of a license's text. Texts with an added clause have a
+// smaller share.
 const certain = 0.9
 
 // spdx has SPDX identifiers that differ from the classifier's.

@@ -38,7 +38,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// scan scans a new module in its own folder: its program links only Go's library and the
+// scan scans a new module in its own folder. Its program links only Go's library and the
 // packages below.
 func scan(t *testing.T, files map[string]string) []Module {
 	t.Helper()

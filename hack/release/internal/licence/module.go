@@ -23,21 +23,22 @@ import (
 // Module is a linked Go module.
 type Module struct {
 	Path, Version string
-	// Expression is an SPDX expression, a conjunction; empty: unknown.
+	// Expression is an SPDX expression, a conjunction. If it is empty, the license is
+	// unknown.
 	Expression string
-	// Files are the licences and notices of the packages that are linked, by path
-	// from the module's root.
+	// Files has the licenses and notices of the linked packages, by path from the module's
+	// root.
 	Files []File
 }
 
-// File is a licence or a notice.
+// File is a license or a notice.
 type File struct {
 	Name, Text string
-	// Licences found in it; none in a notice without one.
+	// Licences has the licenses found in the file. A notice may have none.
 	Licences []string
 }
 
-// findings describes the licence files, for the reviewer.
+// findings describes the license files for the reviewer.
 func (m Module) findings() string {
 	if len(m.Files) == 0 {
 		return "no licence file"
@@ -63,7 +64,7 @@ type listedPackage struct {
 	Module   *listedModule
 }
 
-// Scanner finds modules, and caches what it has read.
+// Scanner finds modules, and caches the files that it has read.
 type Scanner struct {
 	Policy          Policy
 	classify        func(text []byte) []string
@@ -71,7 +72,7 @@ type Scanner struct {
 	read            map[string]File
 }
 
-// NewScanner takes some seconds to load the licences.
+// NewScanner returns a scanner. Loading the licenses takes some seconds.
 func NewScanner(ctx context.Context, policy Policy) (*Scanner, error) {
 	classify, err := newClassifier()
 	if err != nil {
@@ -85,8 +86,8 @@ func NewScanner(ctx context.Context, policy Policy) (*Scanner, error) {
 	return &Scanner{Policy: policy, classify: classify, goroot: goroot, version: version, read: map[string]File{}}, nil
 }
 
-// Modules are what the program links on any of its platforms, sorted by path, Go's
-// own library first.
+// Modules returns the modules that the program links on any of its platforms, sorted by
+// path, with Go's own library first.
 func (s *Scanner) Modules(ctx context.Context, source string, program product.Program) ([]Module, error) {
 	folders := map[listedModule]map[string]bool{{Path: Standard, Version: s.version, Dir: s.goroot}: {s.goroot: true}}
 	for _, platform := range program.Platforms {
@@ -119,7 +120,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// collect adds the folders of the packages that are linked to their modules.
+// collect adds the folders of the linked packages to their modules.
 func collect(listed []byte, folders map[listedModule]map[string]bool) error {
 	packages := json.NewDecoder(bytes.NewReader(listed))
 	for {
@@ -145,7 +146,7 @@ func collect(listed []byte, folders map[listedModule]map[string]bool) error {
 	}
 }
 
-// describe reads the licences of the folders, or the reviewed ones.
+// describe returns a module with the licenses of the folders, or the reviewed ones.
 func (s *Scanner) describe(module listedModule, folders []string) (Module, error) {
 	described := Module{Path: module.Path, Version: module.Version}
 	decision, decided := s.Policy.decision(module.Path)
@@ -167,11 +168,11 @@ func (s *Scanner) describe(module listedModule, folders []string) (Module, error
 	return described, nil
 }
 
-// licenceFiles lists files with a licence or a notice that must be passed on.
+// licenceFiles returns the files with a license or a notice that must be passed on.
 func licenceFiles(root string, folders []string) []string {
 	var names []string
 	for _, folder := range folders {
-		entries, _ := os.ReadDir(folder) // go list has just returned it.
+		entries, _ := os.ReadDir(folder) // go list has just returned the folder.
 		for _, entry := range entries {
 			if relative, err := filepath.Rel(root, filepath.Join(folder, entry.Name())); err == nil && entry.Type().IsRegular() && statesLicence(entry.Name()) {
 				names = append(names, relative)
@@ -188,7 +189,7 @@ func statesLicence(name string) bool {
 	return filepath.Ext(upper) != ".GO" && slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(upper, prefix) })
 }
 
-// isNotice: such a file need not state a licence.
+// isNotice returns whether a file is a notice, which need not state a license.
 func isNotice(name string) bool {
 	upper := strings.ToUpper(filepath.Base(name))
 	return strings.HasPrefix(upper, "NOTICE") || strings.HasPrefix(upper, "PATENTS")
@@ -208,8 +209,8 @@ func (s *Scanner) file(root, name string) (File, error) {
 	return file, nil
 }
 
-// expression joins the files' licences. A file with an unknown licence makes the whole
-// unknown.
+// expression joins the files' licenses. If the license of a file is unknown, the expression
+// is unknown.
 func expression(files []File) string {
 	stated := map[string]bool{}
 	for _, file := range files {

@@ -11,7 +11,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/product"
 )
 
-// heading opens NOTICE.
+// heading is the start of NOTICE.
 const heading = `PerfLab
 Copyright The PerfLab Authors
 
@@ -32,8 +32,8 @@ the file THIRD_PARTY_NOTICES.txt of each archive and image of a release. This fi
 written by "make notice", and "make licences" says when it is not current.
 `
 
-// Notice is the file NOTICE of the source: what each program links. It leaves versions to
-// go.mod, so that not every update changes it.
+// Notice returns the file NOTICE of the source, which lists what each program links. The
+// versions are only in go.mod, so that not every update changes NOTICE.
 func Notice(programs []product.Program, linked map[string][]Module) string {
 	var out strings.Builder
 	out.WriteString(heading)
@@ -46,7 +46,7 @@ func Notice(programs []product.Program, linked map[string][]Module) string {
 	return out.String()
 }
 
-// Texts is the file THIRD_PARTY_NOTICES.txt: every licence and notice in full, each
+// Texts returns the file THIRD_PARTY_NOTICES.txt: every license and notice in full, each
 // text once.
 func Texts(modules []Module) string {
 	var order []string

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package licence finds the licences of the modules that a program links, and checks them.
+// Package licence finds the licenses of the modules that a program links, and checks them.
 package licence
 
 import (
@@ -16,14 +16,14 @@ import (
 //go:embed policy.yaml
 var policyFile []byte
 
-// Policy is what a release may link.
+// Policy defines what a release may link.
 type Policy struct {
 	Allowed  []string            `yaml:"allowed"`
 	Programs map[string][]string `yaml:"programs"`
 	Decided  []Decision          `yaml:"decided"`
 }
 
-// Decision is a reviewed licence of a module.
+// Decision is the reviewed license of a module.
 type Decision struct {
 	Module  string   `yaml:"module"`
 	Licence string   `yaml:"licence"`
@@ -31,7 +31,7 @@ type Decision struct {
 	Why     string   `yaml:"why"`
 }
 
-// OwnPolicy is the project's.
+// OwnPolicy returns the policy of the project.
 func OwnPolicy() (Policy, error) {
 	var policy Policy
 	if err := yaml.Unmarshal(policyFile, &policy); err != nil {
@@ -48,7 +48,7 @@ func (p Policy) decision(module string) (Decision, bool) {
 	return p.Decided[at], true
 }
 
-// Judge refuses what a program may not link, with one error for each module.
+// Judge returns an error for each module that a program may not link.
 func (p Policy) Judge(program string, modules []Module) error {
 	may := slices.Concat(p.Allowed, p.Programs[program])
 	var refused []error

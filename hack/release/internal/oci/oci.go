@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package oci builds images and charts in the format of registries, without a registry and
-// without running anything.
+// Package oci builds images and charts in the OCI format, without a registry and without
+// running anything.
 package oci
 
 import (
@@ -47,7 +47,7 @@ type Settings struct {
 	Created     time.Time
 }
 
-// Image builds an image without a base, with a layer for each list.
+// Image builds an image without a base, with one layer for each list.
 func Image(settings Settings, layers ...[]bundle.Entry) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	for _, entries := range layers {
@@ -110,7 +110,8 @@ const (
 	predicateKey                  = "dev.sigstore.bundle.predicateType"
 )
 
-// Signature builds a referrer of a subject, with a Sigstore bundle of a statement about it.
+// Signature builds a referrer of a subject, with a Sigstore bundle of a statement about the
+// subject.
 func Signature(subject v1.Descriptor, bundle []byte, predicateType string) (v1.Image, error) {
 	return newArtefact(v1.Manifest{
 		ArtifactType: string(signatureType),
@@ -144,16 +145,16 @@ func newArtefact(manifest v1.Manifest, configType types.MediaType, config []byte
 	return partial.CompressedToImage(artefact{config, raw, content})
 }
 
-// RawConfigFile is a chart's metadata.
+// RawConfigFile returns the configuration, such as a chart's metadata.
 func (a artefact) RawConfigFile() ([]byte, error) { return a.config, nil }
 
-// MediaType is that of any manifest.
+// MediaType returns the media type of any manifest.
 func (a artefact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
 
-// RawManifest names configuration and layer.
+// RawManifest returns the manifest, which names the configuration and the layer.
 func (a artefact) RawManifest() ([]byte, error) { return a.manifest, nil }
 
-// LayerByDigest finds the one layer.
+// LayerByDigest returns the only layer.
 func (a artefact) LayerByDigest(wanted v1.Hash) (partial.CompressedLayer, error) {
 	if has, err := a.content.Digest(); err != nil || has != wanted {
 		return nil, fmt.Errorf("the artefact has no layer %s", wanted)
@@ -161,14 +162,14 @@ func (a artefact) LayerByDigest(wanted v1.Hash) (partial.CompressedLayer, error)
 	return a.content, nil
 }
 
-// SaveImage writes a layout with one image, or chart, under a tag, as a tar archive.
+// SaveImage returns a layout with one image or chart under a tag, as a tar archive.
 func SaveImage(image v1.Image, tag string, at time.Time) ([]byte, error) {
 	return save(at, func(path layout.Path) error {
 		return path.AppendImage(image, layout.WithAnnotations(map[string]string{reference: tag}))
 	})
 }
 
-// SaveIndex does it for an index.
+// SaveIndex returns a layout with one index under a tag, as a tar archive.
 func SaveIndex(index v1.ImageIndex, tag string, at time.Time) ([]byte, error) {
 	return save(at, func(path layout.Path) error {
 		return path.AppendIndex(index, layout.WithAnnotations(map[string]string{reference: tag}))
@@ -180,7 +181,7 @@ func save(at time.Time, fill func(layout.Path) error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // It lies where the system tidies up.
+	defer func() { _ = os.RemoveAll(folder) }() // Best effort: it is temporary.
 	path, err := layout.Write(folder, empty.Index)
 	if err != nil {
 		return nil, err

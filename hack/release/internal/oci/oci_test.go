@@ -19,7 +19,7 @@ import (
 	"perflab.dev/perflab/hack/release/internal/product"
 )
 
-// made is an index of both platforms.
+// made returns an index of both platforms.
 func made(t *testing.T, platforms []product.Platform) v1.ImageIndex {
 	t.Helper()
 	var images []v1.Image

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package product defines the content of a release: the programs and their images. What
-// only the tests and the demo need is not part of it.
+// Package product defines the content of a release: the programs and their images. It does
+// not include what only the tests and the demo need.
 package product
 
 import (
@@ -12,10 +12,10 @@ import (
 // Platform is a target system.
 type Platform struct{ OS, Arch string }
 
-// String is the platform as OS/ARCH.
+// String returns the platform as OS/ARCH.
 func (p Platform) String() string { return p.OS + "/" + p.Arch }
 
-// Executable is a program's file name there.
+// Executable returns a program's file name on the platform.
 func (p Platform) Executable(name string) string {
 	if p.OS == "windows" {
 		return name + ".exe"
@@ -23,7 +23,7 @@ func (p Platform) Executable(name string) string {
 	return name
 }
 
-// ParsePlatform reads OS/ARCH.
+// ParsePlatform parses OS/ARCH.
 func ParsePlatform(text string) (Platform, error) {
 	system, arch, found := strings.Cut(text, "/")
 	if !found || system == "" || arch == "" {
@@ -34,26 +34,26 @@ func ParsePlatform(text string) (Platform, error) {
 
 // Program is a Go program of the project.
 type Program struct {
-	// Name of the program.
+	// Name is the name of the program.
 	Name string
-	// Module is the folder of its Go module, under the root.
+	// Module is the folder of its Go module, below the root.
 	Module string
-	// Package to build, from there.
+	// Package is the package to build, relative to the module.
 	Package string
-	// Platforms it is built for.
+	// Platforms has the platforms that it is built for.
 	Platforms []Platform
-	// Licence of the program as a whole.
+	// Licence is the license of the program as a whole.
 	Licence string
 }
 
 // Image is a container image.
 type Image struct {
 	Name, Title string
-	// Files are the programs in it, by their paths.
+	// Files has the programs in the image, by path.
 	Files map[string]Program
-	// Links lead from paths to others.
+	// Links maps paths of links to their targets.
 	Links map[string]string
-	// Copies are folders and files of the source, by their paths in the image.
+	// Copies has folders and files of the source, by path in the image.
 	Copies     map[string]string
 	Entrypoint []string
 	User       string
@@ -61,7 +61,7 @@ type Image struct {
 	Licence    string
 }
 
-// Programs lists what is in the image, each once.
+// Programs returns the programs in the image, each once.
 func (i Image) Programs() []Program {
 	var programs []Program
 	for _, one := range []Program{Operator, Collector, K6, Shell} {
@@ -74,7 +74,7 @@ func (i Image) Programs() []Program {
 	return programs
 }
 
-// Apache is the project's licence, AGPL that of programs that link k6.
+// Apache is the project's license. AGPL is the license of programs that link k6.
 const (
 	Apache = "Apache-2.0"
 	AGPL   = "AGPL-3.0-only"
@@ -93,11 +93,11 @@ var (
 	K6        = Program{Name: "k6", Module: "k6", Package: ".", Licence: AGPL, Platforms: linux}
 )
 
-// Programs are all of them, in the order of NOTICE.
+// Programs has all programs, in the order of NOTICE.
 var Programs = []Program{CommandLine, Operator, Collector, K6, Shell}
 
-// Images are those of a release. Their users and variables are those of the Dockerfiles; a
-// test compares them.
+// Images has the images of a release. Their users and variables are those of the
+// Dockerfiles; a test compares them.
 var Images = []Image{
 	{
 		Name: "operator", Title: "PerfLab operator", Licence: Apache, User: "65532:65532",

@@ -21,7 +21,7 @@ import (
 const PredicateType = "https://slsa.dev/provenance/v1"
 
 const (
-	// builder is the machine that runs make release. No service attests it.
+	// builder is the machine that runs make release. No service attests the build.
 	builder = "https://perflab.dev/builders/make-release"
 	// buildType is make release, with its parameters.
 	buildType = "https://perflab.dev/build-types/make-release/v1"
@@ -30,9 +30,9 @@ const (
 // Subject is a file, or an image by the digest of its manifest.
 type Subject struct{ Name, SHA256 string }
 
-// Build is how a release was built.
+// Build describes how a release was built.
 type Build struct {
-	// Parameters are those of make release. Together with commit and Go they
+	// Parameters has the parameters of make release. Together with the commit and Go, they
 	// determine every byte.
 	Parameters map[string]any
 	// Revision is the commit.
@@ -42,7 +42,7 @@ type Build struct {
 	Subjects []Subject
 }
 
-// Statement is the in-toto statement as JSON: the same build gives the same bytes.
+// Statement returns the in-toto statement as JSON. The same build gives the same bytes.
 func Statement(of Build) ([]byte, error) {
 	parameters, err := structpb.NewStruct(of.Parameters)
 	if err != nil {
@@ -82,7 +82,7 @@ func statement(subjects []Subject, predicate *structpb.Struct) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// protojson varies its spaces from program to program.
+	// protojson writes different spaces in different programs.
 	var out bytes.Buffer
 	if err := json.Indent(&out, written, "", "  "); err != nil {
 		return nil, err

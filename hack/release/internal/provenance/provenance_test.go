@@ -21,7 +21,7 @@ func build() provenance.Build {
 	}
 }
 
-// The whole text, because a rebuild compares bytes.
+// want is the whole text, because a rebuild compares bytes.
 const want = `{
   "_type": "https://in-toto.io/Statement/v1",
   "subject": [

@@ -27,21 +27,21 @@ import (
 
 // Subject is the subject of a list.
 type Subject struct {
-	// Name of the archive or the image, with its platform.
+	// Name is the name of the archive or the image, with its platform.
 	Name, Version, Licence string
 	// Digest is the SHA-256 of the archive, or of the image's manifest.
 	Digest string
-	// Locator is its package URL; empty: none.
+	// Locator is its package URL. If it is empty, there is none.
 	Locator string
 	Created time.Time
 }
 
 // Program is a program in the subject.
 type Program struct {
-	// Path in the archive or the image.
+	// Path is the path in the archive or the image.
 	Path    string
 	Content []byte
-	// Linked are the modules' licences.
+	// Linked has the linked modules with their licenses.
 	Linked []licence.Module
 }
 
@@ -78,7 +78,7 @@ func Document(of Subject, programs []Program) ([]byte, error) {
 	return write(document)
 }
 
-// write refuses a document that violates SPDX's rules.
+// write returns an error if the document violates SPDX's rules.
 func write(document *spdx.Document) ([]byte, error) {
 	if err := spdxlib.ValidateDocument(document); err != nil {
 		return nil, fmt.Errorf("the document %s is not SPDX: %w", document.DocumentName, err)
@@ -106,7 +106,7 @@ func locator(url string) *spdx.PackageExternalReference {
 	return &spdx.PackageExternalReference{Category: common.CategoryPackageManager, RefType: "purl", Locator: url}
 }
 
-// add adds a program's file and the modules in its build information.
+// add adds a program's file and the modules of its build information.
 func add(document *spdx.Document, number int, program Program, modules map[string]*spdx.Package, extracted map[string]string) error {
 	info, err := buildinfo.Read(bytes.NewReader(program.Content))
 	if err != nil {
@@ -144,7 +144,8 @@ func programFile(id common.ElementID, program Program) *spdx.File {
 	}
 }
 
-// notInIDs: SPDX identifiers have only letters, digits, dots and dashes.
+// notInIDs matches the characters that SPDX identifiers cannot have. They have only
+// letters, digits, dots and dashes.
 var notInIDs = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
 func modulePackage(path, version string, linked licence.Module) *spdx.Package {
@@ -157,7 +158,7 @@ func modulePackage(path, version string, linked licence.Module) *spdx.Package {
 	}
 }
 
-// extract adds the text of a licence that is not in SPDX's list.
+// extract adds the text of a license that is not in SPDX's list.
 func extract(linked licence.Module, extracted map[string]string) {
 	for _, file := range linked.Files {
 		for _, one := range file.Licences {

@@ -17,11 +17,12 @@ import (
 	"github.com/sigstore/sigstore/pkg/cryptoutils"
 )
 
-// errKey: bundles name the algorithm, and every verifier accepts this one.
+// errKey is the error for a key with another algorithm. Bundles name the algorithm, and
+// every verifier accepts ECDSA on P-256.
 var errKey = errors.New("it is not an ECDSA key on P-256: make one with cosign generate-key-pair")
 
-// WithKey reads a private key in PEM, as cosign or openssl writes it. Only an encrypted key
-// needs a password.
+// WithKey returns a signer with a private key in PEM, as cosign or openssl writes it. Only
+// an encrypted key needs a password.
 func WithKey(text, password []byte) (*Signer, error) {
 	read, err := cryptoutils.UnmarshalPEMToPrivateKey(text, cryptoutils.StaticPasswordFunc(password))
 	if err != nil {
@@ -38,14 +39,14 @@ func WithKey(text, password []byte) (*Signer, error) {
 	return &Signer{keypair: keypair{private, public}}, nil
 }
 
-// keypair signs for sigstore-go, whose own key pairs are for one signature only.
+// keypair is a key pair for sigstore-go, whose own key pairs are for only one signature.
 type keypair struct {
 	private *ecdsa.PrivateKey
 	// public is the public key in DER.
 	public []byte
 }
 
-// SignData is deterministic, as RFC 6979 describes: signing a release again gives the
+// SignData signs data deterministically, as in RFC 6979: signing a release again gives the
 // same files.
 func (k keypair) SignData(_ context.Context, data []byte) (signature, digest []byte, err error) {
 	sum := sha256.Sum256(data)
@@ -53,13 +54,13 @@ func (k keypair) SignData(_ context.Context, data []byte) (signature, digest []b
 	return signature, sum[:], err
 }
 
-// GetHint returns the digest with which cosign names the key.
+// GetHint returns the digest that cosign uses as the key's name.
 func (k keypair) GetHint() []byte {
 	sum := sha256.Sum256(k.public)
 	return []byte(base64.StdEncoding.EncodeToString(sum[:]))
 }
 
-// GetPublicKeyPem is the public key as cosign.pub holds it.
+// GetPublicKeyPem returns the public key in the format of cosign.pub.
 func (k keypair) GetPublicKeyPem() (string, error) {
 	return string(cryptoutils.PEMEncode(cryptoutils.PublicKeyPEMType, k.public)), nil
 }
@@ -67,7 +68,7 @@ func (k keypair) GetPublicKeyPem() (string, error) {
 // GetPublicKey returns the key for verification.
 func (k keypair) GetPublicKey() crypto.PublicKey { return k.private.Public() }
 
-// GetKeyAlgorithm returns the name for Fulcio.
+// GetKeyAlgorithm returns the algorithm's name for Fulcio.
 func (k keypair) GetKeyAlgorithm() string { return "ECDSA" }
 
 // GetHashAlgorithm returns the hash algorithm of the signature.

@@ -10,7 +10,8 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/sign"
 )
 
-// Services reads a signing configuration from a file, or gets that of the public services.
+// Services reads a signing configuration from a file, or gets the configuration of the
+// public services.
 func Services(file string) (*root.SigningConfig, error) {
 	if file == "" {
 		return root.FetchSigningConfig()
@@ -18,9 +19,9 @@ func Services(file string) (*root.SigningConfig, error) {
 	return root.NewSigningConfigFromPath(file)
 }
 
-// Keyless signs with the identity of an OpenID Connect token: Fulcio issues a certificate
-// for it, and logs and timestamps prove that it was valid then. The signing configuration has
-// their addresses.
+// Keyless returns a signer with the identity of an OpenID Connect token. Fulcio issues a
+// certificate for the identity. Logs and timestamps show that the certificate was valid
+// when it was used. The signing configuration has their addresses.
 func Keyless(services *root.SigningConfig, token string) (*Signer, error) {
 	now := time.Now()
 	authority, err := root.SelectService(services.FulcioCertificateAuthorityURLs(), sign.FulcioAPIVersions, now)

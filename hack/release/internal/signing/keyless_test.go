@@ -37,7 +37,7 @@ const (
 	issuer   = "https://issuer.example"
 )
 
-// fakes are a Fulcio and a Rekor, and the roots of trust of verifiers.
+// fakes has a Fulcio, a Rekor, and the trust roots of verifiers.
 type fakes struct {
 	*ca.VirtualSigstore
 	authority *root.FulcioCertificateAuthority
@@ -58,12 +58,12 @@ func newFakes(t *testing.T) *fakes {
 	}, key}
 }
 
-// FulcioCertificateAuthorities are those that issued the certificates.
+// FulcioCertificateAuthorities returns the authorities that issued the certificates.
 func (f *fakes) FulcioCertificateAuthorities() []root.CertificateAuthority {
 	return []root.CertificateAuthority{f.authority}
 }
 
-// services is the signing configuration with their addresses.
+// services returns the signing configuration with their addresses.
 func (f *fakes) services(t *testing.T) *root.SigningConfig {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -124,7 +124,7 @@ func (f *fakes) log(t *testing.T, w http.ResponseWriter, r *http.Request) {
 	}})
 }
 
-// expectNoError is for servers, which can't end the test.
+// expectNoError reports an error. It is for servers, which cannot end the test.
 func expectNoError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -139,7 +139,8 @@ func answer(t *testing.T, w http.ResponseWriter, code int, what any) {
 	expectNoError(t, json.NewEncoder(w).Encode(what))
 }
 
-// token is a token of an OpenID Connect provider, except its signature, which Fulcio checks.
+// token returns a token of an OpenID Connect provider. Its signature is a fixed text,
+// because only Fulcio checks it.
 func token() string {
 	claims := `{"email":"` + identity + `","email_verified":true,"iss":"` + issuer + `"}`
 	return "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2lnbmF0dXJl"

@@ -18,18 +18,18 @@ import (
 // ImagePredicate is the predicate type of cosign sign's statement about an image.
 const ImagePredicate = "https://sigstore.dev/cosign/sign/v1"
 
-// payloadType is that of in-toto statements in DSSE envelopes.
+// payloadType is the type of in-toto statements in DSSE envelopes.
 const payloadType = "application/vnd.in-toto+json"
 
-// Signer signs with a key, or with an identity.
+// Signer signs with a key or an identity.
 type Signer struct {
 	keypair sign.Keypair
 	options sign.BundleOptions
 }
 
-// Signature is one of a file.
+// Signature is the signature of a file.
 type Signature struct {
-	// Raw is the signature alone, in ASN.1.
+	// Raw is only the signature, in ASN.1.
 	Raw []byte
 	// Bundle contains it with the other verification material.
 	Bundle []byte
@@ -58,7 +58,7 @@ func (s *Signer) Statement(ctx context.Context, statement []byte) ([]byte, error
 	return stable(protojson.Marshal(signed))
 }
 
-// Image signs the content of a registry with this digest, a SHA-256.
+// Image signs the content of a registry that has this SHA-256 digest.
 func (s *Signer) Image(ctx context.Context, sha256 string) ([]byte, error) {
 	statement, err := stable(protojson.Marshal(&intoto.Statement{
 		Type: intoto.StatementTypeUri, PredicateType: ImagePredicate, Predicate: &structpb.Struct{},
@@ -70,7 +70,7 @@ func (s *Signer) Image(ctx context.Context, sha256 string) ([]byte, error) {
 	return s.Statement(ctx, statement)
 }
 
-// stable removes spaces, which protojson varies from program to program.
+// stable removes spaces, because protojson writes different ones in different programs.
 func stable(written []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing JSON: %w", err)

@@ -100,7 +100,8 @@ func TestImageSignatureVerifies(t *testing.T) {
 	}
 }
 
-// The whole bundle is covered: the statement about the image and its type.
+// TestChangedStatementIsRefused checks that the signature covers the whole bundle: the
+// statement about the image and its type.
 func TestChangedStatementIsRefused(t *testing.T) {
 	pair := signingtest.Generate(t)
 	signed, err := signer(t, pair).Image(t.Context(), digest)

@@ -3,7 +3,7 @@
 import { Desk } from '../desk.js';
 import { Items } from '../items.js';
 
-/** Users at the circulation desk: what cico.js has. */
+/** Users at the circulation desk, as in cico.js. */
 export const workflow = {
   transactions: ['Check-In', 'Check-Out'],
   thinkTime: 4,

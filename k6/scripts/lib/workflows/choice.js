@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The workflows that a text names, with their users: "search-title=5,renew-loan=2",
- * the same as a JSON object, "all" with one user each. What comes later replaces
- * what came before, and 0 users take a workflow out: "all,export-default=0".
+ * Returns the workflows that a text names, with their users: "search-title=5,renew-loan=2", or
+ * the same as a JSON object. "all" stands for all workflows, with one user each. Later entries
+ * replace earlier ones, and 0 users remove a workflow: "all,export-default=0".
  */
 export function choose(text, workflows) {
   const users = {};

@@ -3,5 +3,8 @@
 import { profileName } from '../data-export.js';
 import { exportWith } from '../export.js';
 
-/** Instances with HRIDs of their holdings and items, by a profile that is made if it is not there. */
+/**
+ * Exports instances with the HRIDs of their holdings and items. The profile is created if it does
+ * not exist.
+ */
 export const workflow = exportWith('Exporting MARC Bib records custom workflow', profileName, ['catalogue', 'exportProfile']);

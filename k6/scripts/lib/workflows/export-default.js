@@ -2,5 +2,5 @@
 
 import { exportWith } from '../export.js';
 
-/** Instances by FOLIO's own job profile. */
+/** Exports instances with FOLIO's default job profile. */
 export const workflow = exportWith('Exporting MARC Bib records workflow', 'Default instances export job profile', ['catalogue']);

@@ -7,7 +7,7 @@ import { transaction } from '../transaction.js';
 
 const name = 'Single Record Import (Create)';
 
-/** A user imports one record and looks at the instance it has become. */
+/** A user imports one record and opens the instance that it has become. */
 export const workflow = {
   transactions: [name],
   thinkTime: 4,
@@ -23,7 +23,7 @@ export const workflow = {
   },
 };
 
-/** What the page asks six at a time comes one after the other here. */
+/** The page makes six of these calls at a time. Here, they follow each other. */
 function look(okapi, userId, id) {
   const holdings = ['/holdings-storage/holdings', { query: `instanceId==${id}`, limit: 1000 }];
   const profiles = ['/copycat/profiles', { query: 'enabled=true' }];

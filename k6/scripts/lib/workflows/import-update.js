@@ -7,7 +7,10 @@ import { prepare, transaction } from '../transaction.js';
 
 const name = 'Single Record Import (Update)';
 
-/** A user lays one record after the other over an instance of its own, which it imports first. */
+/**
+ * A user first imports an instance of its own, and then overwrites it with one record after the
+ * other.
+ */
 export const workflow = {
   transactions: [name],
   thinkTime: 4,
@@ -44,7 +47,7 @@ const itemsOf = (id) => ['/inventory/items-by-holdings-id', { offset: 0, query: 
 const titles = (id) => ['/orders/titles', { query: `instanceId==${id}`, limit: 5000 }];
 const mappings = ['/remote-storage/mappings', { limit: 1000 }];
 
-/** Lists that the inventory app opens with, by the order of their names. */
+/** The lists that the inventory app loads at its start, in the order of their names. */
 const lists = [
   whole('/identifier-types'), whole('/contributor-types', 'name', 400), whole('/contributor-name-types', 'ordering'),
   ...['instance-formats', 'instance-types', 'classification-types', 'alternative-title-types'].map((kind) => whole(`/${kind}`)),

@@ -5,12 +5,12 @@ import { take } from '../steps.js';
 import { transaction } from '../transaction.js';
 
 /**
- * A user makes an invoice, approves it and pays it, then the next. The number
- * of an invoice is in no other run, so that nothing has to be put back between runs.
+ * A user creates an invoice, approves it and pays it, and then continues with the next. The
+ * number of an invoice is used in no other run, so that nothing must be reset between runs.
  */
 export const workflow = {
   transactions: ['Create Invoices', 'Invoices Approve', 'Paying Invoices'],
-  // The script makes 25 requests per minute and user, of which an iteration has 99.
+  // The script makes 25 requests per minute and user. An iteration has 99.
   thinkTime: 240,
   needs: ['acquisitions'],
   begin(user) {

@@ -5,16 +5,16 @@ import { need } from '../need.js';
 import { prepare, transaction } from '../transaction.js';
 
 const name = 'Create ILR';
-/** Holds on one item before the next is lent: long queues are slow. */
+/** The number of holds on one item before the next item is lent. Long queues are slow. */
 const holdsPerItem = 10;
 
 /**
- * A hold on an item that is on loan. A user lends an item of its own to one
- * patron and places holds on it for others, then goes on with the next item.
+ * Places a hold on an item that is on loan. A user lends one of its items to one patron and
+ * places holds on it for others, and then continues with the next item.
  */
 export const workflow = {
   transactions: [name],
-  // The script makes 3 requests per minute and user, of which an iteration has three.
+  // The script makes 3 requests per minute and user. An iteration has three.
   thinkTime: 60,
   needs: ['library'],
   begin({ okapi, think, library, items, user }) {
@@ -45,7 +45,7 @@ class Queue {
     return this.left === 0;
   }
 
-  /** Has the next item lent to the first patron of a row. */
+  /** Lends the next item to the first of the next patrons. */
   restart(lend) {
     if (this.used === this.items.length) {
       const used = `the ${this.items.length} items of one user are used up, after ${holdsPerItem} holds on each`;
@@ -73,7 +73,7 @@ function lend(okapi, itemBarcode, userBarcode, servicePointId) {
   return okapi.post('/circulation/check-out-by-barcode', { itemBarcode, userBarcode, loanDate: new Date().toISOString(), servicePointId }, { expected: 201 });
 }
 
-/** Looks up who asks for what; the page gives no times for that. */
+/** Looks up the data of a request. The performance team's page has no times for these calls. */
 function look(okapi, itemBarcode, userBarcode, pickupServicePointId) {
   const { users = [] } = okapi.getJson('/users', { query: `(barcode=="${userBarcode}")` });
   const { items = [] } = okapi.getJson('/inventory/items', { query: `(barcode=="${itemBarcode}")` });

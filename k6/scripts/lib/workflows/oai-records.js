@@ -4,12 +4,13 @@ import { CallError, quote } from '../answer.js';
 import { getFromEdge } from '../edge.js';
 import { transaction } from '../transaction.js';
 
-// The page calls it /oai/records; a slash in a transaction's name would make it a part of another.
+// The performance team's page calls it /oai/records. A slash in a transaction's name would make
+// it a part of another transaction.
 const name = 'OAI records';
 
 /**
- * A harvester takes all records page by page, each page a transaction, and
- * begins anew after the last page or one that failed.
+ * A harvester reads all records page by page. Each page is a transaction. After the last page or
+ * a failed page, it starts again.
  */
 export const workflow = {
   transactions: [name],
@@ -30,7 +31,7 @@ export const workflow = {
   },
 };
 
-/** A page of records. Returns the token of the next one, or nothing. */
+/** Reads a page of records. Returns the token of the next page, or an empty text. */
 function harvest(okapi, edge, query) {
   const body = getFromEdge(okapi, edge.oaiPmh, ['/oai/records'], query, 'text/xml');
   const [, code, why] = /<error code="(\w+)"[^>]*>([^<]*)/.exec(body) || [];
@@ -40,7 +41,7 @@ function harvest(okapi, edge, query) {
   return plain(token.trim());
 }
 
-/** XML's own signs, which a token may hold. */
+/** Decodes the XML entities that a token may contain. */
 function plain(text) {
   return text.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&quot;/g, '"').replace(/&amp;/g, '&');
 }

@@ -4,10 +4,10 @@ import * as page from '../order-pages.js';
 import { take } from '../steps.js';
 import { transaction } from '../transaction.js';
 
-/** A user makes an order, adds a line to it and approves it, then the next. */
+/** A user creates an order, adds a line to it and approves it, and then continues with the next. */
 export const workflow = {
   transactions: ['Create Order', 'Add Order Lines', 'Approve Order'],
-  // The script waits for half a second before each request, of which an iteration has 213.
+  // The script waits for half a second before each request. An iteration has 213.
   thinkTime: 106,
   needs: ['acquisitions'],
   begin(user) {
@@ -54,7 +54,7 @@ function addLine({ okapi, think, acquisitions }, { id, number }, title) {
   ]);
 }
 
-/** Approves an order, which then waits to be opened, and opens it. */
+/** Approves an order, and then opens it in a second step. */
 function approve({ okapi, think, acquisitions }, { id, number }) {
   openOrder({ okapi, think, acquisitions }, number, 0.2);
   take(think, 0.1, [

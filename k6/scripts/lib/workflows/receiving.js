@@ -9,12 +9,12 @@ const receiving = 'Receiving-an-Order-Line';
 const unreceiving = 'Unreceiving-a-Piece';
 
 /**
- * A user receives the piece of an order line and takes it back, again and again:
- * the order, which each user makes before its first iteration, is never used up.
+ * A user repeatedly receives the piece of an order line and undoes that. Each user creates its
+ * order before its first iteration, and the order is never used up.
  */
 export const workflow = {
   transactions: [receiving, unreceiving],
-  // As with orders, half a second for each request, of which an iteration has 42.
+  // As with orders, half a second per request. An iteration has 42.
   thinkTime: 21,
   needs: ['acquisitions'],
   begin(user) {
@@ -23,7 +23,7 @@ export const workflow = {
     return () => {
       title = title || prepare(receiving, okapi, () => page.makeTitle(okapi, acquisitions, { title: user.unique('PerfLab') }));
       if (!title) return;
-      // A piece that an earlier iteration failed to take back is taken back first.
+      // If an earlier iteration failed to undo the receiving, it is undone first.
       if (!prepare(receiving, okapi, () => makeExpected(okapi, title))) return;
       if (!transaction(receiving, okapi, () => receive(user, title))) return;
       transaction(unreceiving, okapi, () => unreceive(user, title));
@@ -52,7 +52,7 @@ function receive({ okapi, think, acquisitions }, title) {
   ]);
 }
 
-/** From the title's page, which is open. */
+/** Starts at the title's page, which is open. */
 function unreceive({ okapi, think }, title) {
   let received;
   take(think, 0.4, [

@@ -8,12 +8,12 @@ import { prepare, transaction } from '../transaction.js';
 const name = 'Users loan Renewal Transaction';
 
 /**
- * A user's loan is looked up and renewed. The loan is made for it, and ended
- * after it, so that no policy's limit of renewals is ever reached.
+ * Looks up and renews a user's loan. The loan is created before the transaction and ended after
+ * it, so that the loan never reaches a policy's limit of renewals.
  */
 export const workflow = {
   transactions: [name],
-  // The script makes 6 requests per minute and user, of which an iteration with one loan has four.
+  // The script makes 6 requests per minute and user. An iteration with one loan has four.
   thinkTime: 40,
   needs: ['library'],
   begin({ okapi, think, random, library, items, user }) {

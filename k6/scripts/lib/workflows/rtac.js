@@ -6,10 +6,10 @@ import { choose } from '../random.js';
 import { transaction } from '../transaction.js';
 
 const name = 'edge-rtac';
-/** Instances of one look-up, as the performance team's script has. */
+/** The number of instances of one look-up, as in the performance team's script. */
 const together = 2;
 
-/** A discovery service asks what is available of some instances, periodicals item by item. */
+/** A discovery service queries the availability of some instances, for periodicals item by item. */
 export const workflow = {
   transactions: [name],
   thinkTime: 4,

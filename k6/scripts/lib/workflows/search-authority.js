@@ -2,7 +2,7 @@
 
 import { search, within } from '../search.js';
 
-/** Authorities by keyword: a word and a sentence, each by all relations. */
+/** Authorities by keyword: a word and a sentence, each with all relations. */
 export const workflow = search('mod search by auth query', '/search/authorities', ({ word, sentence }) => [
   `keyword all ${word}`,
   `keyword any ${word}`,

@@ -2,7 +2,7 @@
 
 import { search } from '../search.js';
 
-/** Instances by contributor: one word with and without the rest of it, and two words. */
+/** Instances by contributor: one word with and without wildcards, and two words. */
 export const workflow = search('mod search by contributors', '/search/instances', ({ word, pair }) => [
   `contributors all ${word}`,
   `contributors = ${word}*`,

@@ -2,5 +2,8 @@
 
 import { filtered, search } from '../search.js';
 
-/** The same queries as by filter: so the performance team's script has it, and its page's times of the two agree. */
+/**
+ * The same queries as by filter, as in the performance team's script. The times of the two on its
+ * page agree.
+ */
 export const workflow = search('mod search by keyword query', '/search/instances', filtered);

@@ -2,7 +2,7 @@
 
 import { search } from '../search.js';
 
-/** Instances by subject: one word with and without the rest of it, and two words. */
+/** Instances by subject: one word with and without wildcards, and two words. */
 export const workflow = search('mod search by subject query', '/search/instances', ({ word, pair }) => [
   `subjects all ${word}`,
   `subjects = ${word}*`,

@@ -2,7 +2,7 @@
 
 import { search } from '../search.js';
 
-/** Instances by title: a sentence of three words, and one word without the rest of it. */
+/** Instances by title: a sentence of three words, and one word with wildcards. */
 export const workflow = search('mod search by title query', '/search/instances', ({ word, sentence }) => [
   `title all ${sentence}`,
   `title any ${sentence}`,

@@ -8,12 +8,12 @@ import { prepare, transaction } from '../transaction.js';
 const name = 'Serials-Receiving-Workflow';
 
 /**
- * A user receives one issue after the other of a periodical: each is added as a
- * piece of an ongoing order, which each user makes before its first iteration.
+ * A user receives one issue of a periodical after the other. Each issue is added as a piece of an
+ * ongoing order, which each user creates before its first iteration.
  */
 export const workflow = {
   transactions: [name],
-  // As with orders, half a second for each request, of which an iteration has 39.
+  // As with orders, half a second per request. An iteration has 39.
   thinkTime: 20,
   needs: ['acquisitions'],
   begin(user) {

@@ -5,11 +5,11 @@ import { CallError } from '../okapi.js';
 import { elapsed, prepare } from '../transaction.js';
 
 const name = 'Share local instance';
-/** Seconds between looks, and after which a user gives up. */
+/** Seconds between two queries, and seconds after which a user gives up. */
 const look = 2;
 const patience = 120;
 
-/** A user shares an instance with the consortium, and waits until it is shared. Each is made for it. */
+/** A user creates an instance, shares it with the consortium, and waits until it is shared. */
 export const workflow = {
   transactions: [name],
   thinkTime: 4,
@@ -41,7 +41,7 @@ function share(okapi, consortium, instanceIdentifier) {
   }
 }
 
-/** The member's own copy is a shadow of the central one then. */
+/** Returns whether an instance is shared: the member's copy is then a shadow of the central one. */
 function isShared(okapi, id) {
   const { source = '' } = okapi.getJson(['/inventory/instances/{}', id]);
   return source.startsWith('CONSORTIUM-');

@@ -24,9 +24,9 @@ import { workflow as shareInstance } from './share-instance.js';
 import { workflow as viewAccount } from './view-account.js';
 
 /**
- * All workflows, by the names that WORKFLOWS takes. Of each: the transactions it
- * records; the mean of its pauses per iteration, in seconds; what setup has to
- * find for it; and begin, which makes a user's iteration.
+ * All workflows, by their names in WORKFLOWS. Each has the transactions that it records, the mean
+ * of its pauses per iteration in seconds, and the data that setup must find for it. begin returns
+ * the iteration of a user.
  */
 export const workflows = {
   invoices,

@@ -7,7 +7,7 @@ import { transaction } from '../transaction.js';
 
 const name = 'View Account';
 
-/** A patron looks at loans, requests and fees through a discovery service. */
+/** A patron views loans, requests and fees in a discovery service. */
 export const workflow = {
   transactions: [name],
   thinkTime: 4,

@@ -27,7 +27,7 @@ import (
 	"perflab.dev/perflab/test/emulators/strimzi/api"
 )
 
-// options are the command line.
+// options are the command-line options.
 type options struct {
 	release          string
 	kafkaImage       string
@@ -101,7 +101,7 @@ func scheme(generation strimzi.Generation) *runtime.Scheme {
 		clientgoscheme.AddToScheme, api.AddToScheme(generation.APIVersion), k6v1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
-			panic(err) // A kind registered twice: a mistake in this program.
+			panic(err) // A kind is registered twice, which is an error in this program.
 		}
 	}
 	return scheme

@@ -7,7 +7,7 @@ set -euo pipefail
 config=/opt/kafka/custom-config
 data=$(sed -n 's/^dataDir=//p' "$config/zoo.cfg")
 
-# The nodes of a new ensemble resolve each other's names before these exist.
+# The nodes of a new ensemble resolve each other's names before the names exist.
 dns=(-Dsun.net.inetaddr.negative.ttl=0 -Dsun.net.inetaddr.ttl=5)
 
 gc_log() {
@@ -18,7 +18,7 @@ gc_log() {
 
 mkdir -p "$data"
 cp "$config/myid" "$data/myid"
-# One variable has several options, which are split into words.
+# A variable can hold several options, which the shell splits into words.
 # shellcheck disable=SC2046,SC2086
 exec java -cp '/opt/kafka/libs/*' ${KAFKA_HEAP_OPTS:-} ${KAFKA_JVM_PERFORMANCE_OPTS:-} ${STRIMZI_JAVA_SYSTEM_PROPERTIES:-} \
   $(gc_log) "${dns[@]}" -XX:+ExitOnOutOfMemoryError -Djava.awt.headless=true \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package api has the fields of the kafka.strimzi.io and core.strimzi.io kinds that the
-// Strimzi emulator reads and writes, for both v1 and v1beta2: the emulated fields have
-// the same names in both, and v1beta2 has some more. The API server enforces Strimzi's
-// own schema. These structs decode only the emulated part, and a status is written as a
-// merge patch, so other fields are never lost.
+// Package api has the fields of the kafka.strimzi.io and core.strimzi.io kinds that the Strimzi
+// emulator reads and writes, for both v1 and v1beta2. The emulated fields have the same names
+// in both, and v1beta2 has some more. The API server enforces Strimzi's own schema. These
+// structs decode only the emulated part, and a status is written as a merge patch, so other
+// fields are never lost.
 //
 // +kubebuilder:object:generate=true
 // +groupName=kafka.strimzi.io

@@ -37,8 +37,8 @@ const (
 	ConditionReconciliationPaused = "ReconciliationPaused"
 )
 
-// Condition is Strimzi's own condition: no observedGeneration, the time a plain string,
-// and reason and message are optional.
+// Condition is Strimzi's own condition. It has no observedGeneration, its time is a plain
+// string, and reason and message are optional.
 type Condition struct {
 	Type               string                 `json:"type,omitempty"`
 	Status             metav1.ConditionStatus `json:"status,omitempty"`

@@ -21,7 +21,8 @@ import (
 // Pair is a pair of keys in PEM.
 type Pair struct{ Private, Public []byte }
 
-// Generate generates a pair. The private key is not encrypted, since that takes long.
+// Generate generates a key pair. The private key is not encrypted, because encryption takes
+// long.
 func Generate(t *testing.T) Pair {
 	t.Helper()
 	private, public, err := cryptoutils.GeneratePEMEncodedECDSAKeyPair(elliptic.P256(), nil)
@@ -56,7 +57,7 @@ func Verify(t *testing.T, public, signed []byte, of verify.ArtifactPolicyOption)
 	return verifier.Verify(&read, verify.NewPolicy(of, verify.WithKey()))
 }
 
-// Digest is the subject of a signature, by its SHA-256.
+// Digest returns the subject of a signature, by its SHA-256.
 func Digest(t *testing.T, sha256 string) verify.ArtifactPolicyOption {
 	t.Helper()
 	sum, err := hex.DecodeString(sha256)
@@ -66,7 +67,8 @@ func Digest(t *testing.T, sha256 string) verify.ArtifactPolicyOption {
 	return verify.WithArtifactDigest("sha256", sum)
 }
 
-// Expect checks for an error with a text; none is wanted if the text is empty.
+// Expect checks that an error contains a text. If the text is empty, there must be no
+// error.
 func Expect(t *testing.T, err error, want string) {
 	t.Helper()
 	if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1alpha1 holds the k6.io/v1alpha1 TestRun as the k6-operator emulator
-// serves it: the fields of k6-operator 1.6.0 with the same names and types,
-// without those that belong to Grafana Cloud and to the deprecated Envoy support.
+// Package v1alpha1 holds the k6.io/v1alpha1 TestRun as the k6-operator emulator serves it. It
+// has the fields of k6-operator 1.6.0 with the same names and types, except those for Grafana
+// Cloud and for the deprecated Envoy support.
 //
 // +kubebuilder:object:generate=true
 // +groupName=k6.io

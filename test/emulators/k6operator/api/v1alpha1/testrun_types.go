@@ -41,17 +41,18 @@ type TestRunSpec struct {
 	// separate keeps runners on different nodes; it replaces runner.affinity.
 	Separate bool `json:"separate,omitempty"`
 
-	// arguments for k6 in one string, split at spaces.
+	// arguments are k6's arguments in one string, split at spaces.
 	Arguments string `json:"arguments,omitempty"`
 
-	// args for k6, one element each. When there are any, arguments is ignored.
+	// args are k6's arguments, one element each. If there are any, arguments is ignored.
 	// +listType=atomic
 	Args []string `json:"args,omitempty"`
 
-	// ports added to the k6 containers beside 6565.
+	// ports are added to the k6 containers, in addition to 6565.
 	Ports []corev1.ContainerPort `json:"ports,omitempty"`
 
-	// initializer is the Pod that inspects the script; like the runner when absent.
+	// initializer is the Pod that inspects the script. If it is absent, the settings of the
+	// runner apply.
 	Initializer *Pod `json:"initializer,omitempty"`
 
 	// starter is the Pod that releases the paused runners.
@@ -60,11 +61,11 @@ type TestRunSpec struct {
 	// runner is a Pod that runs k6.
 	Runner Pod `json:"runner,omitempty"`
 
-	// quiet "false" leaves --quiet out.
+	// quiet "false" omits --quiet.
 	// +kubebuilder:default="true"
 	Quiet string `json:"quiet,omitempty"`
 
-	// paused "false" leaves --paused out.
+	// paused "false" omits --paused.
 	// +kubebuilder:default="true"
 	Paused string `json:"paused,omitempty"`
 
@@ -103,7 +104,7 @@ type ConfigMapScript struct {
 
 // Pod has the settings that a user can make for one of the three Pods.
 type Pod struct {
-	// disabled leaves the Pod out; only the initializer obeys.
+	// disabled omits the Pod. Only the initializer supports it.
 	// +optional
 	// +kubebuilder:default=false
 	Disabled                     bool                              `json:"disabled,omitempty"`
@@ -137,7 +138,7 @@ type PodMetadata struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 }
 
-// InitContainer runs before k6, or beside it with restartPolicy Always.
+// InitContainer runs before k6, or alongside it with restartPolicy Always.
 type InitContainer struct {
 	Name          string                         `json:"name,omitempty"`
 	Image         string                         `json:"image,omitempty"`
@@ -151,13 +152,13 @@ type InitContainer struct {
 	RestartPolicy *corev1.ContainerRestartPolicy `json:"restartPolicy,omitempty"`
 }
 
-// Stage is the progress of a TestRun. It never goes back.
+// Stage is the progress of a TestRun, which never returns to an earlier stage.
 //
 // +kubebuilder:validation:Enum=initialization;initialized;created;started;stopped;finished;error
 type Stage string
 
-// Stages in the order a run passes through them. A run ends in finished, whatever
-// its runners exited with, or in error when it could not be prepared.
+// Stages in the order of a run. A run ends in finished, regardless of the exit codes of its
+// runners, or in error if its preparation failed.
 const (
 	StageInitialization Stage = "initialization"
 	StageInitialized    Stage = "initialized"

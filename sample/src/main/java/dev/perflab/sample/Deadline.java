@@ -4,7 +4,7 @@ package dev.perflab.sample;
 import java.time.Duration;
 import java.time.Instant;
 
-/** A time limit of waiting, whose error has what was waited for. */
+/** A time limit for waiting. Its error names what was waited for. */
 public final class Deadline {
   private final Instant end;
   private final Duration allowed;
@@ -18,7 +18,7 @@ public final class Deadline {
     return new Deadline(allowed);
   }
 
-  /** Sleeps a moment, or throws if the deadline has passed. */
+  /** Sleeps for {@code step}, or throws if the deadline has passed. */
   public void pause(Duration step, String waitingFor, Throwable lastProblem) {
     if (Instant.now().isAfter(end)) {
       throw new DeadlinePassed(

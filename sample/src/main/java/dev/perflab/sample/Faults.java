@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Only for tests of measurements: a module that leaks memory, or that exits after a while, so that
- * the leak and the restart that a report should find are known.
+ * Injects a memory leak or an exit into a module. Only tests of measurements use it: they check
+ * that a report finds the leak or the restart.
  */
 final class Faults implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Faults.class);
@@ -22,7 +22,7 @@ final class Faults implements AutoCloseable {
   private final int leakedBytes;
   private final int lifeSeconds;
   private final Runnable end;
-  /** Never read: the leak. */
+  /** The leaked memory. It is never read. */
   private final Queue<byte[]> leaked = new ConcurrentLinkedQueue<>();
   private final ScheduledExecutorService clock =
       Executors.newSingleThreadScheduledExecutor(task -> {
@@ -32,7 +32,7 @@ final class Faults implements AutoCloseable {
       });
 
   Faults(Settings settings) {
-    // As in a crash: without shutdown hooks.
+    // Skips the shutdown hooks, as a crash does.
     this(settings, () -> Runtime.getRuntime().halt(1));
   }
 
@@ -42,7 +42,9 @@ final class Faults implements AutoCloseable {
     this.end = end;
   }
 
-  /** Call it before the routes are added, when the process starts to serve. */
+  /**
+   * Adds the faults when the process starts to serve. Must be called before the routes are added.
+   */
   void install(Javalin app) {
     if (leakedBytes > 0) {
       LOG.warn("PERFLAB_LEAK_BYTES_PER_REQUEST keeps {} bytes of every request for ever", leakedBytes);

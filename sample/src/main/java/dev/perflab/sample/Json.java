@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.Map;
 
-/** JSON in and out, with one mapper for the process. */
+/** Reads and writes JSON, with one mapper per process. */
 public final class Json {
   private static final ObjectMapper MAPPER =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
@@ -26,7 +26,7 @@ public final class Json {
     return MAPPER.createArrayNode();
   }
 
-  /** An object from plain values, in the order of {@code keysAndValues}. */
+  /** Returns an object with plain values, in the order of {@code keysAndValues}. */
   public static ObjectNode object(Object... keysAndValues) {
     ObjectNode node = object();
     for (int i = 0; i < keysAndValues.length; i += 2) {
@@ -39,7 +39,7 @@ public final class Json {
     return MAPPER.valueToTree(values);
   }
 
-  /** Parses an object; a {@link MalformedJson} has the error. */
+  /** Parses an object. Throws {@link MalformedJson} with the error. */
   public static ObjectNode parseObject(String text) {
     try {
       if (MAPPER.readTree(text) instanceof ObjectNode object) {

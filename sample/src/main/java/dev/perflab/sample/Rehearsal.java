@@ -69,7 +69,7 @@ final class Rehearsal {
     }
   }
 
-  /** The roles stop short of it, waiting for their database. */
+  /** Loads the Kafka classes. The roles do not get that far: they wait for their database. */
   private static void rehearseKafka(Settings settings) {
     try (Broker broker = new Broker(settings, "rehearsal"); Publisher publisher = broker.publisher()) {
       broker.consume(Event.COMPLETED, 1, messages -> LOG.info("{} messages", messages.size()));

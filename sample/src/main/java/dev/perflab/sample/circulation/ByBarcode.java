@@ -16,8 +16,8 @@ import java.time.OffsetDateTime;
 import java.util.Optional;
 
 /**
- * Check-out and check-in. The loan and the item's status change together: the item, which lives in
- * inventory-storage, is changed before the loan's transaction commits, under the item's lock.
+ * Check-out and check-in. The loan and the item's status change together: the item in
+ * inventory-storage is updated under its lock, before the loan's transaction commits.
  */
 final class ByBarcode {
   private final Database database;

@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
-/** Users and reference data, and for each user one loan, request and account of the past. */
+/** Users and reference data, and for each user one past loan, request and account. */
 final class CirculationContent implements Schema.Content {
   static final String LOAN_POLICY = "d9cd0bed-1b49-4b5e-a7bd-064b8d177231";
   static final String LOST_ITEM_POLICY = "ed892c0e-52e0-4cd9-8133-c0ef07b4a709";

@@ -19,7 +19,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** Items from inventory-storage, through the gateway with the caller's token. */
+/**
+ * Reads and updates items in inventory-storage, through the gateway and with the caller's token.
+ */
 final class InventoryClient {
   private final HttpClient client = HttpCalls.client();
   private final String gateway;
@@ -28,7 +30,7 @@ final class InventoryClient {
     this.gateway = gateway;
   }
 
-  /** The item with a barcode. */
+  /** Returns the item with a barcode. */
   Optional<ObjectNode> byBarcode(Context caller, String barcode) {
     String query = "barcode==\"" + barcode.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
     String path = "/inventory/items?limit=1&query=" + URLEncoder.encode(query, StandardCharsets.UTF_8);
@@ -37,8 +39,8 @@ final class InventoryClient {
   }
 
   /**
-   * Sets an item's status. If the item has changed since it was read, reads it again: the caller holds
-   * the item's lock, so the status has not changed.
+   * Sets an item's status. If the item has changed since it was read, reads it again: the caller
+   * holds the item's lock, so the status has not changed.
    */
   ObjectNode setStatus(Context caller, ObjectNode item, String status) {
     ObjectNode current = item;
@@ -56,7 +58,7 @@ final class InventoryClient {
 
   private static ObjectNode withStatus(ObjectNode item, String status) {
     ObjectNode changed = item.deepCopy();
-    // Joined in by /inventory/items; they belong to the instance and the holdings record.
+    // /inventory/items adds these fields from the instance and the holdings record.
     changed.remove(List.of("title", "callNumber"));
     changed.putObject("status").put("name", status).put("date", Instant.now().toString());
     return changed;

@@ -12,7 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-/** What keeps a patron from borrowing: too many open loans, or a block set by hand. */
+/** Blocks that prevent a patron from borrowing: too many open loans, or a manual block. */
 final class PatronBlocks {
   private final Database database;
   private final int maxLoans;
@@ -34,7 +34,7 @@ final class PatronBlocks {
         "message", "The patron has " + loans + " items on loan, the limit is " + maxLoans);
   }
 
-  /** Refuses a check-out to a blocked patron. */
+  /** Rejects a check-out by a blocked patron. */
   void check(Connection connection, String userId) throws SQLException {
     boolean manual = Documents.first(connection, Catalogue.MANUAL_BLOCKS,
         "\"userId\" = ? AND jsonb->>'borrowing' = 'true'", userId).isPresent();

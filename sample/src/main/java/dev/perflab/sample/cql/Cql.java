@@ -20,10 +20,10 @@ public final class Cql {
   /** A part of a query. */
   public sealed interface Node permits Everything, Comparison, Combination, Without {}
 
-  /** {@code cql.allRecords=1}, and the absent query. */
+  /** {@code cql.allRecords=1}, or no query. */
   public record Everything() implements Node {}
 
-  /** {@code field==term} or {@code field==(term or term)}: true when any term fits. */
+  /** {@code field==term} or {@code field==(term or term)}: true if any term matches. */
   public record Comparison(String field, Relation relation, List<String> terms) implements Node {
     public Comparison {
       terms = List.copyOf(terms);

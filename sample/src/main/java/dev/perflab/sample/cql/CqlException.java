@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.perflab.sample.cql;
 
-/** A query that cannot be answered; the message is for its author. */
+/** An invalid or unsupported query. The message is for its author. */
 public final class CqlException extends RuntimeException {
   public CqlException(String message) {
     super(message);

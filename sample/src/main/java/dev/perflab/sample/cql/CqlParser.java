@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Recursive descent over {@link CqlTokens}. As in the standard, {@code and}, {@code or} and
- * {@code not} have the same precedence, from left to right.
+ * A recursive descent parser over {@link CqlTokens}. As in the standard, {@code and}, {@code or}
+ * and {@code not} have the same precedence and are evaluated from left to right.
  */
 final class CqlParser {
   private static final int MAX_DEPTH = 50;

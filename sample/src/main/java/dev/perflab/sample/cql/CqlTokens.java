@@ -4,7 +4,7 @@ package dev.perflab.sample.cql;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Cuts a query into words, quoted terms and symbols. */
+/** Splits a query into words, quoted terms and symbols. */
 final class CqlTokens {
   enum Kind { WORD, QUOTED, SYMBOL, END }
 
@@ -27,7 +27,7 @@ final class CqlTokens {
   }
 
   private static final String SYMBOL_CHARACTERS = "=<>()/";
-  /** Longest first, so that "==" is not read as two "=". */
+  /** The longest symbols come first, so that "==" is not read as two "=". */
   private static final List<String> SYMBOLS = List.of("==", "<>", "<=", ">=", "=", "<", ">", "(", ")", "/");
 
   private final String text;

@@ -16,7 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What data-import keeps: definitions as documents, files in parts, jobs, and a journal of records. */
+/**
+ * The tables of data-import: definitions as documents, files in parts, jobs, and a journal of
+ * records.
+ */
 final class Catalogue implements Schema.Content {
   static final Collection UPLOADS =
       Collection.of("uploadDefinitions", "upload_definition", indexed("status"), plain("createdDate"));
@@ -46,7 +49,7 @@ final class Catalogue implements Schema.Content {
         .forEach(c -> statements.addAll(c.definition()));
     statements.add("CREATE TABLE IF NOT EXISTS file_part"
         + " (file_id text, number int, content bytea NOT NULL, PRIMARY KEY (file_id, number))");
-    // Files on their way into the storage: what is sent in parts is put together under the upload's id.
+    // Multipart uploads to the storage. The parts of a file are stored under the upload's id.
     statements.add("CREATE TABLE IF NOT EXISTS storage_upload (id text PRIMARY KEY, object_key text NOT NULL,"
         + " complete boolean NOT NULL DEFAULT false)");
     statements.add("CREATE TABLE IF NOT EXISTS storage_part (upload_id text, number int, etag text NOT NULL,"
@@ -59,7 +62,7 @@ final class Catalogue implements Schema.Content {
         + " started_date timestamptz, completed_date timestamptz, last_progress timestamptz NOT NULL DEFAULT now())");
     statements.add("CREATE INDEX IF NOT EXISTS job_execution_status_idx ON job_execution (status)");
     statements.add("CREATE INDEX IF NOT EXISTS job_execution_parent_idx ON job_execution (parent_id)");
-    // Files waiting to be read; the row is locked while somebody reads it.
+    // Files waiting to be read. A replica locks the row while it reads the file.
     statements.add("CREATE TABLE IF NOT EXISTS job_reading (job_id text PRIMARY KEY)");
     statements.add("CREATE TABLE IF NOT EXISTS journal (job_id text, record_order int, title text,"
         + " made jsonb NOT NULL, instance_id text GENERATED ALWAYS AS (made->>'instanceId') STORED, error text,"
@@ -87,7 +90,7 @@ final class Catalogue implements Schema.Content {
     create(statement, "6f7f3cd7-9f24-42eb-ae91-91af1cd54d0a", "PTF - Create 2", "INSTANCE", "HOLDINGS", "ITEM");
   }
 
-  /** A job profile that creates records of some types. */
+  /** Inserts a job profile that creates records of the given types. */
   private static void create(Statement statement, String id, String name, String... types) throws SQLException {
     ObjectNode profile = Json.object("id", id, "name", name, "dataType", "MARC", "deleted", false, "hidden", false,
         "steps", Stream.of(types).map(Step::create).toList());

@@ -7,9 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Gathers records into chunks of a size in records, smaller where the records are large. */
+/** Groups records into chunks of a given number of records, or fewer if the records are large. */
 final class Chunker {
-  /** Parsed to JSON a chunk grows severalfold and must still fit into a message of 1 MB. */
+  /**
+   * A chunk grows severalfold when it is parsed to JSON, and must still fit into a message of 1 MB.
+   */
   private static final int MAX_CHUNK_BYTES = 150_000;
 
   private final String job;
@@ -40,7 +42,7 @@ final class Chunker {
     }
   }
 
-  /** Hands over the chunk begun, if there is one. */
+  /** Passes the current chunk on, unless it is empty. */
   void finish() {
     if (current.isEmpty()) {
       return;

@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Counts the records that are through, job by job. */
+/** Counts finished records by job. */
 final class CompletionCounter implements EventConsumer.Handler {
   private final Database database;
 

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the files of waiting exports: of each instance the latest source record an import has
- * kept, with its HRIDs. An export is claimed by a row lock for as long as it is written.
+ * Writes the files of queued exports. A file has the latest imported source record of each
+ * instance, with its HRIDs. A row lock claims an export while its file is written.
  */
 final class Exporter {
   private static final Logger LOG = LoggerFactory.getLogger(Exporter.class);
@@ -33,7 +33,7 @@ final class Exporter {
 
   void work() {
     while (database.write(this::exportOne)) {
-      // Until the queue is empty.
+      // Repeats until the queue is empty.
     }
   }
 
@@ -54,7 +54,7 @@ final class Exporter {
     String[] ids = Exports.ids(csv.toByteArray());
     String key = Exports.key(job.path("id").asText());
     int exported = 0;
-    // A part of the file for each batch, so that no more than one is in memory.
+    // Each batch is a part of the file, so that only one batch is in memory.
     for (int from = 0, part = 0; from < ids.length; from += INSTANCES_AT_ONCE, part++) {
       ByteArrayOutputStream file = new ByteArrayOutputStream();
       String[] batch = Arrays.copyOfRange(ids, from, Math.min(from + INSTANCES_AT_ONCE, ids.length));

@@ -14,7 +14,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.UUID;
 
-/** Exports as data-export's page orders them: a list of ids, a job, a file in the storage. */
+/**
+ * Serves the requests of data-export's page: uploads of lists of ids, export jobs, and links to
+ * files in the storage.
+ */
 final class Exports {
   private final Database database;
   private final Storage storage;
@@ -25,7 +28,7 @@ final class Exports {
     this.storage = storage;
   }
 
-  /** Called when an export is queued. */
+  /** Sets the task that runs when an export is queued. */
   void onStart(Runnable task) {
     started = task;
   }
@@ -55,7 +58,7 @@ final class Exports {
     ctx.status(201).contentType("application/json").result(document.toString());
   }
 
-  /** Reads the ids, one per line. */
+  /** Stores the uploaded ids, one per line. */
   void upload(Context ctx) {
     String id = ctx.pathParam("id");
     byte[] ids = body(ctx);
@@ -77,7 +80,7 @@ final class Exports {
     }
   }
 
-  /** Queues an export: 204, and the work continues in the background. */
+  /** Queues an export and responds with 204. The export runs in the background. */
   void start(Context ctx) {
     ObjectNode request = Json.parseObject(ctx.body());
     String fileId = request.path("fileDefinitionId").asText();
@@ -100,7 +103,7 @@ final class Exports {
     ctx.status(204);
   }
 
-  /** A link to an exported file. */
+  /** Responds with a link to an exported file. */
   void download(Context ctx) {
     String id = ctx.pathParam("id");
     String fileId = ctx.pathParam("fileId");

@@ -14,26 +14,29 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Uploaded files, kept in the database in parts: the replica that gets {@code processFiles} is not
- * always the one that got the file.
+ * Stores uploaded files in the database in parts, because the replica that gets
+ * {@code processFiles} may not be the one that got the file.
  */
 final class FileParts {
   private static final int PART_BYTES = 512 * 1024;
 
   private FileParts() {}
 
-  /** Pieces that one part of a multipart upload has at most; S3's largest part is 5 GiB. */
+  /** Maximum number of pieces of one part of a multipart upload. S3's largest part is 5 GiB. */
   private static final int PIECES_PER_PART = 100_000;
 
-  /** What was stored: bytes, records as the reader will cut them, and the MD5 of it all in hexadecimal. */
+  /**
+   * The stored bytes, the number of records as the reader splits them, and the MD5 of the bytes in
+   * hexadecimal.
+   */
   record Stored(long bytes, int records, String md5) {}
 
-  /** Reads {@code body} to its end; 413 when it is longer than {@code maxBytes}. */
+  /** Stores {@code body}. Fails with 413 if it is longer than {@code maxBytes}. */
   static Stored store(Connection connection, String fileId, InputStream body, long maxBytes) throws SQLException {
     return store(connection, fileId, 0, body, maxBytes);
   }
 
-  /** Stores part {@code part} of a file, in place of one stored before; parts are read in their order. */
+  /** Stores part {@code part} of a file and replaces an earlier one. Parts are read in order. */
   static Stored store(Connection connection, String fileId, int part, InputStream body, long maxBytes)
       throws SQLException {
     int first = part * PIECES_PER_PART;
@@ -82,7 +85,7 @@ final class FileParts {
     }
   }
 
-  /** Takes a file's bytes in pieces. */
+  /** Receives a file's bytes in pieces. */
   @FunctionalInterface
   interface Sink {
     void take(byte[] bytes);

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads queued files and sends their records in chunks. A row lock claims a file while it is read:
- * if the replica dies, the lock is released with its connection and another replica reads the file
- * again, which is harmless, because the chunks are the same.
+ * Reads queued files and sends their records in chunks. A row lock claims a file while it is read.
+ * If the replica dies, its connection closes, the lock is released and another replica reads the
+ * file again. This is harmless, because the chunks are the same.
  */
 final class FileReader {
   private static final Logger LOG = LoggerFactory.getLogger(FileReader.class);
@@ -42,7 +42,7 @@ final class FileReader {
 
   void work() {
     while (database.write(this::readOne)) {
-      // Until the queue is empty.
+      // Repeats until the queue is empty.
     }
     endStalled();
   }

@@ -7,7 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.UUID;
 
-/** Splits a file into smaller ones of so many records, each with a job of its own. */
+/** Splits a file into smaller files of a given number of records, each with its own job. */
 final class FileSplitter {
   private final Connection connection;
   private final String parent;

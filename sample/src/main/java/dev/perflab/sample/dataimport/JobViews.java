@@ -19,17 +19,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Job executions, their summaries and their journals, as metadata-provider and change-manager show them. */
+/**
+ * Serves job executions, their summaries and their journals in the format of metadata-provider and
+ * change-manager.
+ */
 final class JobViews {
   private static final Map<String, String> SORT_COLUMNS = Map.of(
       "completed_date", "completed_date", "started_date", "started_date", "hrid", "hr_id", "status", "status",
       "file_name", "file_name");
-  /** Where a summary counts records of a type. */
+  /** The field of a summary that counts records of a type. */
   private static final Map<String, String> SUMMARIES = Map.of("INSTANCE", "instanceSummary",
       "MARC_BIBLIOGRAPHIC", "instanceSummary", "HOLDINGS", "holdingSummary", "ITEM", "itemSummary",
       "AUTHORITY", "authoritySummary");
 
-  /** Jobs with what they count; a parent counts what its children do. */
+  /** Jobs with their counts. A parent's counts are the sums of its children's counts. */
   private static final String JOBS = "(SELECT j.id, j.hr_id, j.parent_id, j.subordination, j.file_name, j.status,"
       + " j.ui_status, j.error_status, j.profile, j.started_date, j.completed_date, j.total,"
       + " coalesce(c.succeeded, j.succeeded) AS succeeded, coalesce(c.failed, j.failed) AS failed, c.states"
@@ -45,7 +48,7 @@ final class JobViews {
     this.database = database;
   }
 
-  /** A listing by {@code statusAny}, {@code statusNot}, {@code uiStatusAny}, {@code sortBy}. */
+  /** Lists jobs by {@code statusAny}, {@code statusNot}, {@code uiStatusAny} and {@code sortBy}. */
   void list(Context ctx) {
     List<Object> parameters = new ArrayList<>();
     List<String> conditions = new ArrayList<>(List.of("TRUE"));
@@ -56,7 +59,7 @@ final class JobViews {
     list(ctx, conditions, parameters);
   }
 
-  /** The jobs a split file fell into. */
+  /** Lists the jobs of the parts of a split file. */
   void children(Context ctx) {
     list(ctx, List.of("parent_id = ?"), List.of(job(ctx).path("id").asText()));
   }
@@ -106,7 +109,7 @@ final class JobViews {
     ctx.contentType("application/json").result(job(ctx).toString());
   }
 
-  /** How many records were made of the job's file, and how many failed. */
+  /** Counts the records of the job's file that succeeded and that failed. */
   void summary(Context ctx) {
     ObjectNode job = job(ctx);
     int succeeded = job.path("perflabSucceeded").asInt();
@@ -128,7 +131,7 @@ final class JobViews {
         "totalDiscardedEntities", errors, "totalErrors", errors);
   }
 
-  /** Stops a job or the children it has: 204. */
+  /** Stops a job and its children, and responds with 204. */
   void cancel(Context ctx) {
     String id = job(ctx).path("id").asText();
     if (!database.write(c -> Jobs.cancel(c, id))) {
@@ -202,7 +205,10 @@ final class JobViews {
     return job;
   }
 
-  /** What children are in which state, keyed as FOLIO has it: {@code processingInProgressState}. */
+  /**
+   * Returns the counts of children by state, with FOLIO's keys, such as
+   * {@code processingInProgressState}.
+   */
   private static ObjectNode states(String byStatus) {
     ObjectNode states = Json.object();
     if (byStatus != null) {

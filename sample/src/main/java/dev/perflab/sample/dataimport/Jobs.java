@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The life of a job execution: NEW, FILE_UPLOADED, PARSING_IN_PROGRESS while the file is read,
- * PROCESSING_IN_PROGRESS until every record is accounted for, then COMMITTED, or ERROR if any
- * record failed. A record counts once, however often it is reported: the journal's key sees to it.
+ * The life cycle of a job execution: NEW, FILE_UPLOADED, PARSING_IN_PROGRESS while the file is
+ * read, PROCESSING_IN_PROGRESS until every record is finished, then COMMITTED, or ERROR if any
+ * record failed. The journal's key ensures that a record counts once, even if it is reported again.
  */
 final class Jobs {
   private static final String ACTIVE = "status IN ('PARSING_IN_PROGRESS', 'PROCESSING_IN_PROGRESS')";
@@ -29,7 +29,7 @@ final class Jobs {
     update(connection, sql, id, fileId, fileName);
   }
 
-  /** The job's file is in the storage and will be split: the job becomes the parent of others. */
+  /** Records that the job's file is in the storage and will be split. The job becomes a parent. */
   static void stored(Connection connection, String id, String fileId) throws SQLException {
     update(connection, "UPDATE job_execution SET status = 'FILE_UPLOADED', subordination = 'COMPOSITE_PARENT',"
         + " file_id = ? WHERE id = ?", fileId, id);
@@ -44,7 +44,7 @@ final class Jobs {
     update(connection, "INSERT INTO job_reading (job_id) VALUES (?)", id);
   }
 
-  /** The parent's file is split: from now on its children determine its status. */
+  /** Records that the parent's file is split. From then on, its children determine its status. */
   static void split(Connection connection, String id, int records) throws SQLException {
     update(connection, "DELETE FROM job_reading WHERE job_id = ?", id);
     update(connection, "UPDATE job_execution SET total = ?, status = 'PROCESSING_IN_PROGRESS', ui_status = 'RUNNING',"
@@ -79,7 +79,7 @@ final class Jobs {
     return exists(connection, "SELECT 1 FROM job_execution WHERE id = ? AND " + ACTIVE, id);
   }
 
-  /** Counts finished records, and ends the job with the last of them. */
+  /** Counts finished records, and ends the job when all its records are finished. */
   static void complete(Connection connection, String id, List<Completed> outcomes) throws SQLException {
     // The lock serializes replicas that report for the same job.
     if (!exists(connection, "SELECT 1 FROM job_execution WHERE id = ? AND " + ACTIVE + " FOR UPDATE", id)) {
@@ -110,7 +110,7 @@ final class Jobs {
   }
 
   private static void finishIfThrough(Connection connection, String id) throws SQLException {
-    // A file without a single record is an error too.
+    // A file without records is an error too.
     update(connection, "UPDATE job_execution SET completed_date = clock_timestamp(),"
         + " status = CASE WHEN failed > 0 OR total = 0 THEN 'ERROR' ELSE 'COMMITTED' END,"
         + " ui_status = CASE WHEN failed > 0 OR total = 0 THEN 'ERROR' ELSE 'RUNNING_COMPLETE' END,"
@@ -132,9 +132,10 @@ final class Jobs {
     }
   }
 
-  /** Ends a parent with the last of its children: as ERROR if one of them failed. */
+  /** Ends a parent when all its children have ended: as ERROR if any child failed. */
   private static void finishParent(Connection connection, String id) throws SQLException {
-    // The lock makes the last two children that end at once see each other.
+    // If the last two children end at the same time, the lock lets the second one see that the
+    // first one has ended.
     if (!exists(connection, "SELECT 1 FROM job_execution WHERE id = ? AND " + ACTIVE + " FOR UPDATE", id)) {
       return;
     }
@@ -147,7 +148,7 @@ final class Jobs {
         + " FROM job_execution WHERE parent_id = ?) c WHERE p.id = ? AND NOT c.active", id, id);
   }
 
-  /** Ends a job that cannot go on. */
+  /** Ends a job that cannot continue, as ERROR. */
   static void fail(Connection connection, String id) throws SQLException {
     end(connection, id, "ERROR");
     finishParentOf(connection, id);
@@ -155,9 +156,9 @@ final class Jobs {
         + " WHERE id = ? AND status = 'ERROR'", id);
   }
 
-  /** Stops a job, and all of its running children; returns whether there was something to stop. */
+  /** Stops a job and its running children. Returns whether any job was stopped. */
   static boolean cancel(Connection connection, String id) throws SQLException {
-    // Children first and their parent last, in the order of reports for a child.
+    // Children come first and their parent last: reports for a child lock them in the same order.
     boolean any = false;
     for (String job : ids(connection, "SELECT id FROM job_execution WHERE (parent_id = ? OR id = ?) AND " + ACTIVE
         + " ORDER BY subordination", id, id)) {
@@ -174,8 +175,8 @@ final class Jobs {
   }
 
   /**
-   * Active jobs nothing has happened to for a while. Those of a split file wait for each other, and
-   * their parent for them.
+   * Returns the active jobs without progress for {@code seconds}. While one job of a split file
+   * makes progress, the other jobs of the file and their parent are not stalled.
    */
   static List<String> stalled(Connection connection, int seconds) throws SQLException {
     return ids(connection, "SELECT id FROM job_execution j WHERE " + ACTIVE

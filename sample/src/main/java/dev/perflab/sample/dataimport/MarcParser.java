@@ -13,7 +13,7 @@ import org.marc4j.marc.DataField;
 import org.marc4j.marc.Record;
 import org.marc4j.marc.Subfield;
 
-/** From one ISO 2709 record to MARC-in-JSON. */
+/** Converts an ISO 2709 record to MARC-in-JSON. */
 final class MarcParser {
   private static final int LEADER_BYTES = 24;
 
@@ -34,7 +34,7 @@ final class MarcParser {
         throw new MalformedRecord("the record is empty", null);
       }
       ObjectNode json = json(reader.next());
-      // PostgreSQL's jsonb can't store it.
+      // PostgreSQL's jsonb cannot store NUL.
       if (json.toString().contains("\\u0000")) {
         throw new MalformedRecord("the record holds a NUL character", null);
       }

@@ -10,17 +10,18 @@ import org.marc4j.marc.DataField;
 import org.marc4j.marc.MarcFactory;
 import org.marc4j.marc.Record;
 
-/** From MARC-in-JSON to ISO 2709. */
+/** Converts MARC-in-JSON to ISO 2709. */
 final class MarcWriter {
-  /** The HRIDs a transformation can ask for, by its {@code fieldId}. */
+  /** The HRIDs that a transformation can add, by its {@code fieldId}. */
   private static final Map<String, String> HRIDS =
       Map.of("holdings.hrid", "holdingsHrid", "item.hrid", "itemHrid");
 
   private MarcWriter() {}
 
   /**
-   * A source record as it is exported: its own number moves from 001 to 035, the instance's HRID
-   * takes its place, 999 names the instance, and transformations add HRIDs.
+   * Returns the exported form of a source record. Field 001 has the instance's HRID, and the
+   * record's own number moves from 001 to 035. Field 999 has the instance's id, and transformations
+   * add HRIDs.
    */
   static byte[] exported(ObjectNode source, ObjectNode made, JsonNode transformations) {
     MarcFactory factory = MarcFactory.newInstance();
@@ -51,7 +52,7 @@ final class MarcWriter {
     return bytes(record);
   }
 
-  /** Fields an earlier export has put there are made anew. */
+  /** Whether the export writes the field again. An earlier export may have added it. */
   private static boolean replaced(String tag, JsonNode transformations) {
     for (JsonNode transformation : transformations) {
       if (transformation.path("transformation").asText().startsWith(tag)) {

@@ -17,9 +17,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * URLs that permit anyone who has them one action on one object for a while: S3's query
- * authentication with signature version 4. The host is signed, so a URL works only with the host
- * that it was created for.
+ * Presigned URLs: each allows its holders one action on one object for a limited time. They use
+ * S3's query authentication with signature version 4. The host is signed, so a URL works only with
+ * the host that it was created for.
  */
 final class Presigned {
   static final String SIGNATURE = "X-Amz-Signature";
@@ -37,10 +37,10 @@ final class Presigned {
     this.region = region;
   }
 
-  /** What is signed; the path starts with a slash and is not escaped. */
+  /** The signed request. The path starts with a slash and is not escaped. */
   record Request(String method, String host, String path, Map<String, String> query) {}
 
-  /** The query string that permits a request for so long from {@code now} on. */
+  /** Returns the query string that permits a request for {@code lifetime} from {@code now}. */
   String query(Request request, Instant now, Duration lifetime) {
     String time = TIME.format(now);
     Map<String, String> query = new TreeMap<>(request.query());
@@ -52,7 +52,7 @@ final class Presigned {
     return canonical(query) + "&" + SIGNATURE + "=" + signature(request, query, time);
   }
 
-  /** Whether a request has a signature of ours that has not expired. */
+  /** Whether a request has a valid signature that has not expired. */
   boolean permits(Request request, Instant now) {
     Map<String, String> query = new TreeMap<>(request.query());
     String given = query.remove(SIGNATURE);

@@ -54,7 +54,7 @@ final class Profiles {
     }
   }
 
-  /** A job's actions in their order, each with the match it reacts to. */
+  /** Returns a job's actions in order, each with the match that triggers it. */
   private static List<Step> steps(Connection connection, JsonNode relations) throws SQLException {
     List<JsonNode> ofJob = new ArrayList<>();
     for (JsonNode relation : relations) {
@@ -92,7 +92,7 @@ final class Profiles {
         "there is no " + id + " in " + collection.key(), "profile.notFound", "detailProfileId", id));
   }
 
-  /** Tag and subfield that a match looks at in the record that comes in. */
+  /** Returns the tag and the subfield of the incoming record that a match compares. */
   private static String matchField(ObjectNode match) {
     StringBuilder field = new StringBuilder();
     for (JsonNode part : match.path("matchDetails").path(0).path("incomingMatchExpression").path("fields")) {
@@ -105,7 +105,7 @@ final class Profiles {
     return field.toString();
   }
 
-  /** The fields a mapping adds to a MARC record. */
+  /** Returns the fields that a mapping adds to a MARC record. */
   private static List<ObjectNode> additions(ObjectNode mapping) {
     List<ObjectNode> additions = new ArrayList<>();
     for (JsonNode detail : mapping.path("mappingDetails").path("marcMappingDetails")) {

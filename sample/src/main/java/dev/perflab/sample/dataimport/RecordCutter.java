@@ -5,9 +5,9 @@ import java.io.ByteArrayOutputStream;
 import java.util.function.Consumer;
 
 /**
- * Cuts a stream of ISO 2709 bytes at the record terminator, piece by piece as they arrive. It
- * trusts no length in any leader: a record with a wrong one is a matter for the parser, and must
- * not shift where the next begins.
+ * Splits a stream of ISO 2709 bytes at record terminators, piece by piece as they arrive. It
+ * ignores the lengths in the leaders: the parser reports a wrong length, which does not affect
+ * where the next record starts.
  */
 final class RecordCutter {
   /** The largest length a leader can state. */
@@ -33,7 +33,7 @@ final class RecordCutter {
     append(bytes, start, length);
   }
 
-  /** Hands over what follows the last terminator, unless it is only blank. */
+  /** Passes on the bytes after the last terminator, unless they are blank. */
   void finish() {
     complete();
   }
@@ -44,7 +44,7 @@ final class RecordCutter {
     while (current.size() == 0 && start < to && isBlank(bytes[start])) {
       start++;
     }
-    // One byte more than allowed is kept, so that the parser sees that the record is too long.
+    // Keeps one byte more than allowed, so that the parser detects a record that is too long.
     int room = MAX_RECORD_BYTES + 1 - current.size();
     current.write(bytes, start, Math.min(room, to - start));
   }

@@ -14,9 +14,9 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * Keeps the parsed records of a chunk, all in one transaction, and sends the chunk on to the
- * inventory. A record that updates another is kept beside it, with what the job adds: the latest
- * one counts.
+ * Stores the parsed records of a chunk in one transaction, and sends the chunk to the inventory. A
+ * record that updates another one is stored in addition to it, with the fields that the job adds.
+ * The latest record is the valid one.
  */
 final class SourceRecords implements EventConsumer.Handler {
   private final Database database;

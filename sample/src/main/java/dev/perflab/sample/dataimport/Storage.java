@@ -19,9 +19,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The storage that files are split in: as much of S3 as presigned URLs need, PUT of a part of a
- * multipart upload and GET of an object. Objects are kept in the database, where every replica
- * finds them.
+ * The storage of files that are split: the subset of S3 that presigned URLs need, PUT of a part of
+ * a multipart upload and GET of an object. Objects are stored in the database, so that every
+ * replica can read them.
  */
 final class Storage {
   private static final Duration LIFETIME = Duration.ofHours(6);
@@ -46,17 +46,17 @@ final class Storage {
         settings.text("S3_SECRET_ACCESS_KEY", "sample-secret"), settings.text("S3_REGION", "us-east-1"));
   }
 
-  /** The path all objects are under. */
+  /** The path prefix of all objects. */
   String path() {
     return "/" + bucket + "/";
   }
 
-  /** A URL under which one part of an upload can be PUT. */
+  /** Returns a URL for the PUT of one part of an upload. */
   String partUrl(String key, String uploadId, int part) {
     return url("PUT", key, Map.of("partNumber", Integer.toString(part), "uploadId", uploadId));
   }
 
-  /** A URL under which an object can be fetched. */
+  /** Returns a URL for the GET of an object. */
   String objectUrl(String key) {
     return url("GET", key, Map.of());
   }
@@ -66,7 +66,9 @@ final class Storage {
     return url + Presigned.escapedPath(path() + key) + "?" + presigned.query(request, Instant.now(), LIFETIME);
   }
 
-  /** Takes a part as it arrives; the answer's ETag is the MD5 of its content in quotation marks. */
+  /**
+   * Stores a part as it arrives. The response's ETag is the MD5 of its content in quotation marks.
+   */
   void putPart(Context ctx) {
     requireSignature(ctx);
     String uploadId = String.valueOf(ctx.queryParam("uploadId"));
@@ -107,7 +109,7 @@ final class Storage {
     }
   }
 
-  /** The id an object's parts are kept under: that of its upload, or its key. */
+  /** Returns the id under which an object's parts are stored: its upload's id, or its key. */
   private static String objectId(Connection connection, String key) throws SQLException {
     String sql = "SELECT id FROM storage_upload WHERE object_key = ? AND complete";
     try (PreparedStatement statement = connection.prepareStatement(sql)) {

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** Uploads through the storage, for files that are split: URLs for the parts, then one file of them. */
+/**
+ * Uploads through the storage, for files that are split: returns URLs for the parts, and joins the
+ * parts into one file.
+ */
 final class StorageUploads {
   private final Database database;
   private final Storage storage;
@@ -56,7 +59,7 @@ final class StorageUploads {
         Json.object("url", storage.partUrl(key, uploadId, part), "key", key, "uploadId", uploadId).toString());
   }
 
-  /** Puts the parts together and gives the file to its definition: 204. */
+  /** Joins the parts into a file of its definition, and responds with 204. */
   void assemble(Context ctx) {
     requireSplitting();
     ObjectNode body = Json.parseObject(ctx.body());

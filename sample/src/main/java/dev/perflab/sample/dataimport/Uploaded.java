@@ -9,9 +9,12 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Multipart uploads: begun, filled with parts, completed by the list of their ETags. */
+/**
+ * Multipart uploads. An upload is started, gets parts, and is completed with the list of their
+ * ETags.
+ */
 final class Uploaded {
-  /** The least a part must have, but for the last. */
+  /** Minimum size of every part except the last. */
   private static final int MIN_PART_BYTES = 5 << 20;
 
   private Uploaded() {}
@@ -30,7 +33,10 @@ final class Uploaded {
         uploadId, part, etag, bytes);
   }
 
-  /** Makes an object of the parts, which must be those that were put, in their order. Returns its bytes. */
+  /**
+   * Creates an object from the parts and returns its size in bytes. The ETags must be those of the
+   * uploaded parts, in order.
+   */
   static long complete(Connection connection, String uploadId, String key, List<String> etags) throws SQLException {
     List<String> put = new ArrayList<>();
     long bytes = 0;

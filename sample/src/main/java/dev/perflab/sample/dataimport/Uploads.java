@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** Upload definitions and their files, up to the moment a job is started on them. */
+/** Upload definitions and their files, until a job is started for them. */
 final class Uploads {
   private final Database database;
   private final long maxBytes;
@@ -63,7 +63,7 @@ final class Uploads {
     return definition;
   }
 
-  /** Takes the file's bytes as they arrive, never more than a part of them in memory. */
+  /** Stores the file's bytes as they arrive, with at most one part in memory. */
   void receive(Context ctx) {
     String uploadId = ctx.pathParam("id");
     String fileId = ctx.pathParam("fileId");
@@ -75,13 +75,13 @@ final class Uploads {
     ctx.contentType("application/json").result(upload.toString());
   }
 
-  /** What becomes of the job whose file is there. */
+  /** Updates the job whose file has arrived. */
   @FunctionalInterface
   interface Arrival {
     void of(String job) throws SQLException;
   }
 
-  /** Notes that a file of a definition has arrived. */
+  /** Records that a file of a definition has arrived. */
   ObjectNode received(Connection connection, String uploadId, String fileId, long bytes, Arrival arrival)
       throws SQLException {
     ObjectNode definition = locked(connection, uploadId);
@@ -96,7 +96,9 @@ final class Uploads {
     return definition;
   }
 
-  /** Starts the jobs of all uploaded files: 204, and the work goes on behind. */
+  /**
+   * Starts the jobs of all uploaded files and responds with 204. The jobs run in the background.
+   */
   void process(Context ctx) {
     String uploadId = ctx.pathParam("id");
     JsonNode profileInfo = Json.parseObject(ctx.body()).path("jobProfileInfo");

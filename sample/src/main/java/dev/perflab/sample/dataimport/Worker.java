@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does queued work in the database, on its own thread: at once when it is woken, and every second
- * for the work that another replica has left.
+ * Processes work that is queued in the database, on its own thread: immediately when it is woken,
+ * and every second for work that another replica has left.
  */
 final class Worker implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Worker.class);

@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A set of JSON documents of one kind in PostgreSQL. The document is the truth; the fields one
- * may query by are generated columns of it, so that index and document cannot disagree.
+ * A set of JSON documents of one kind in PostgreSQL. The document is the source of truth. The
+ * fields that a query can name are generated columns, so that index and document always match.
  *
  * @param key the property that holds the documents in a listing, {@code items}
  * @param relation the table or view they are read from

@@ -11,9 +11,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A module's connections: a writer pool and, when {@code DB_HOST_READER} and
- * {@code DB_PORT_READER} are <em>both</em> set, a reader pool for plain reads. As in FOLIO each
- * pool holds up to {@code DB_MAXPOOLSIZE} connections, so the split doubles what a replica may open.
+ * A module's connections: a writer pool and, when {@code DB_HOST_READER} and {@code DB_PORT_READER}
+ * are <em>both</em> set, a reader pool for plain reads. As in FOLIO, each pool has up to
+ * {@code DB_MAXPOOLSIZE} connections, so the split doubles the maximum for a replica.
  */
 public final class Database implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Database.class);
@@ -81,7 +81,7 @@ public final class Database implements AutoCloseable {
     config.setIdleTimeout(Math.max(10_000, settings.number("DB_CONNECTIONRELEASEDELAY", 60_000)));
     config.setConnectionTimeout(30_000);
     config.setReadOnly(name.equals("reader"));
-    // The readiness check, not the constructor, checks that the database answers.
+    // The readiness check, not the constructor, checks that the database responds.
     config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
   }
@@ -102,7 +102,10 @@ public final class Database implements AutoCloseable {
     return source;
   }
 
-  /** A plain read, on the reader pool if there is one. It may lag behind an unsynchronised writer. */
+  /**
+   * Reads from the reader pool if there is one. The result may lag behind a writer without
+   * synchronous replication.
+   */
   public <T> T read(Work<T> work) {
     try (Connection connection = reader.getConnection()) {
       return work.on(connection);
@@ -111,7 +114,9 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** A transaction on the writer: commits when {@code work} returns, rolls back when it throws. */
+  /**
+   * Runs a transaction on the writer: commits when {@code work} returns, rolls back when it throws.
+   */
   public <T> T write(Work<T> work) {
     try (Connection connection = writer.getConnection()) {
       connection.setAutoCommit(false);

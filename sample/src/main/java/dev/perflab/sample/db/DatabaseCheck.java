@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a database server answers and has the module's schema. It has its own connection, because
- * a busy, healthy module may use all connections of the pools.
+ * Checks that a database server responds and has the module's schema. It has its own connection,
+ * because a busy, healthy module may use all connections of the pools.
  */
 public final class DatabaseCheck implements Readiness.Check {
   private static final Logger LOG = LoggerFactory.getLogger(DatabaseCheck.class);

@@ -19,7 +19,7 @@ public final class Documents {
   /** A page of documents, as JSON text, and the total number. */
   public record Page(List<String> documents, int total) {}
 
-  /** Which page: rows after {@code offset}, at most {@code limit}. */
+  /** The rows of a page: after {@code offset}, at most {@code limit}. */
   public record Range(int offset, int limit) {}
 
   public static Page list(Connection connection, Collection collection, Cql.Query query, Range range)
@@ -76,7 +76,10 @@ public final class Documents {
     return first(connection, collection, "id = ?", id);
   }
 
-  /** The first document for which {@code where} holds; question marks take {@code parameters} in turn. */
+  /**
+   * Returns the first document for which {@code where} holds. {@code parameters} replace the
+   * question marks in order.
+   */
   public static Optional<ObjectNode> first(
       Connection connection, Collection collection, String where, String... parameters)
       throws SQLException {

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A module's schema: how to create, seed and restore it before a new run. All of it happens at the
+ * A module's schema: how to create, seed and restore it before a new run. This happens at the
  * start, under an advisory lock, so that replicas that start together do it once.
  */
 public final class Schema {
@@ -48,7 +48,7 @@ public final class Schema {
     this.content = content;
   }
 
-  /** Waits for the database, then brings the schema into the state the run starts from. */
+  /** Waits for the database, then brings the schema into the initial state of the run. */
   public void prepare(Settings settings, Deadline deadline) {
     var source = Database.dataSource(settings, name, Database.writerEndpoint(settings));
     while (true) {

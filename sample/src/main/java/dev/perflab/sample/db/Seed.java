@@ -16,12 +16,15 @@ public record Seed(int seed, int items, int users) {
         settings.atLeast(1, "SEED_USERS", 500));
   }
 
-  /** SQL for the id, a version 5 UUID by its marks, of the {@code number}-th row of a kind. */
+  /**
+   * Returns SQL for the id of the {@code number}-th row of a kind: a hash with the version and the
+   * variant of a version 5 UUID.
+   */
   public String id(String kind, String number) {
     return "overlay(overlay(" + hash(kind, number) + " placing '5' from 13) placing '8' from 17)::uuid::text";
   }
 
-  /** SQL for one of several words. */
+  /** Returns SQL that selects one of several words. */
   public String pick(String kind, String number, String... words) {
     String index = "1 + abs(('x' || left(" + hash(kind, number) + ", 7))::bit(28)::int) % " + words.length;
     return "(ARRAY['" + String.join("','", words) + "'])[" + index + "]";

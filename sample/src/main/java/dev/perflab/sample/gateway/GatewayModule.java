@@ -52,12 +52,12 @@ public final class GatewayModule implements Role {
     }
   }
 
-  /** Answered here, as in Okapi: no module gets a preflight. */
+  /** Responds to preflight requests, as in Okapi: modules do not get them. */
   private static void preflight(Context ctx) {
     String origin = ctx.header("Origin");
     ctx.status(204)
         .header("Access-Control-Allow-Origin", origin == null ? "*" : origin)
-        // Without it browsers would not send the cookies of an expiring login.
+        // Without it, browsers would not send the cookies of an expiring login.
         .header("Access-Control-Allow-Credentials", "true")
         .header("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE, OPTIONS")
         .header("Access-Control-Allow-Headers", "content-type, x-okapi-tenant, x-okapi-token")
@@ -77,8 +77,9 @@ public final class GatewayModule implements Role {
   }
 
   /**
-   * The gateway waits for modules once. A module that later answers slowly is busy, and one that ends
-   * affects only its own users: a gateway that became unready with it would fail all users.
+   * Checks a module until it is ready for the first time. A module that responds slowly later is
+   * busy, and one that ends affects only its own users. A gateway that became unready with it would
+   * fail all users.
    */
   private void checkModule(String name, URI address) throws IOException, InterruptedException {
     if (seenReady.contains(name)) {

@@ -19,8 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Forwards requests to modules. No thread waits for a module's answer: a module that calls another
- * through the gateway would otherwise need a second thread, and a busy gateway would deadlock.
+ * Forwards requests to modules. No thread waits for a module's response: a module that calls
+ * another through the gateway would otherwise need a second thread, and a busy gateway would
+ * deadlock.
  */
 final class Proxy {
   private static final Logger LOG = LoggerFactory.getLogger(Proxy.class);

@@ -10,16 +10,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Only for tests of measurements: slows users' requests by a share of the time that each request
- * took, so that the difference that a comparison should find is known. It waits instead of
- * computing: the share stays the same on a busy machine, and nothing else is slowed down. It is in
- * the gateway, where nearly all of a user's waiting time passes, and does not slow calls between
- * modules, which are already part of a user's request.
+ * Slows users' requests by a share of the time that each request took. Only tests of measurements
+ * use it: they check that a comparison finds this difference. It waits instead of computing: the
+ * share stays the same on a busy machine, and nothing else is slowed down. It is in the gateway,
+ * where nearly all of a user's waiting time passes, and does not slow calls between modules, which
+ * are already part of a user's request.
  */
 final class Slowdown {
   private static final Logger LOG = LoggerFactory.getLogger(Slowdown.class);
   private static final String BEGAN = "slowdown-began";
-  /** A thread wakes up about this late; the rest of the time is busy waiting. */
+  /** A thread wakes up about this late. The rest of the delay is busy waiting. */
   private static final long WAKING_NANOS = TimeUnit.MICROSECONDS.toNanos(150);
 
   private final int percent;
@@ -28,14 +28,17 @@ final class Slowdown {
     this.percent = percent;
   }
 
-  /** Call it before the routes are added, so that their time counts from the start. */
+  /**
+   * Must be called before the routes are added, so that the time of a request counts from its
+   * start.
+   */
   void install(Javalin app) {
     if (percent == 0) {
       return;
     }
     LOG.warn("PERFLAB_SLOWDOWN_PERCENT makes every request {} % slower", percent);
     app.before(ctx -> ctx.attribute(BEGAN, System.nanoTime()));
-    // After the module has answered and before the user gets the response.
+    // After the module has responded and before the user gets the response.
     app.after(this::delay);
   }
 

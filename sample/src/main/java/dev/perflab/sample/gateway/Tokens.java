@@ -56,7 +56,7 @@ final class Tokens {
     return unsigned + "." + ENCODER.encodeToString(sign(unsigned));
   }
 
-  /** Whether we issued the token for this tenant and purpose and it has not expired. */
+  /** Whether a gateway issued the token for this tenant and purpose and it has not expired. */
   boolean valid(Kind kind, String token) {
     int dot = token.lastIndexOf('.');
     if (dot < HEADER.length() + 1 || !token.startsWith(HEADER + ".")) {

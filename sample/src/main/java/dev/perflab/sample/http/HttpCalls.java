@@ -11,8 +11,8 @@ public final class HttpCalls {
   private HttpCalls() {}
 
   static {
-    // Jetty closes a connection that is idle for 30 s; the client must drop it before that, or a
-    // request that may not be repeated is lost on it.
+    // Jetty closes a connection that is idle for 30 s. The client must drop it before that, or it
+    // loses requests that must not be repeated.
     System.setProperty("jdk.httpclient.keepalive.timeout", "20");
   }
 

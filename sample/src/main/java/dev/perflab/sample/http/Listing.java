@@ -25,7 +25,7 @@ public final class Listing {
     list(ctx, ctx.queryParam("query"));
   }
 
-  /** The same for a query that the URL has in another form. */
+  /** Lists documents by a query that the URL has in another form. */
   public void list(Context ctx, String query) {
     Cql.Query parsed = Cql.parse(query);
     Documents.Range range = range(ctx);
@@ -42,7 +42,7 @@ public final class Listing {
     ctx.contentType("application/json").result(document);
   }
 
-  /** Writes a listing of documents that are JSON text already. */
+  /** Writes a listing of documents that are already JSON text. */
   public static void json(Context ctx, String key, List<String> documents, int total) {
     String body = "{\"" + key + "\":[" + String.join(",", documents) + "],\"totalRecords\":" + total + "}";
     ctx.contentType("application/json").result(body);

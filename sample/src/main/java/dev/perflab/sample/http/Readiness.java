@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a process still needs before it serves. Checks run on a separate thread at a fixed interval,
- * so that a health request costs nothing and a busy process does not seem broken.
+ * The readiness checks of a process. They run on a separate thread at a fixed interval, so that a
+ * health request is cheap and a busy process does not seem broken.
  */
 public final class Readiness implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Readiness.class);
@@ -67,7 +67,7 @@ public final class Readiness implements AutoCloseable {
     }
   }
 
-  /** What is missing, by the name of the check; empty when the process serves. */
+  /** Returns the problems by the name of the check. It is empty when the process is ready. */
   public Map<String, String> problems() {
     return started ? Map.copyOf(problems) : Map.of("start", "still starting");
   }

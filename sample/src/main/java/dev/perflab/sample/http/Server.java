@@ -24,7 +24,9 @@ public final class Server {
 
   private Server() {}
 
-  /** A server that answers the health check at once; routes come later. */
+  /**
+   * Returns a server that responds to the health check at once. The roles add their routes later.
+   */
   public static Javalin create(Settings settings, Readiness readiness) {
     Javalin app = Javalin.create(config -> configure(config, settings));
     app.get("/admin/health", ctx -> health(ctx, readiness));

@@ -9,7 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
-/** One instance, one holdings record and one item per number, and what they refer to. */
+/** One instance, one holdings record and one item per number, and their reference data. */
 final class InventoryContent implements Schema.Content {
   static final String LOCATION = "fcd64ce1-6995-48f0-840e-89ffa2288371";
   static final String MATERIAL_TYPE = "1a54b431-2e4f-452d-9cae-9cee66c9a892";

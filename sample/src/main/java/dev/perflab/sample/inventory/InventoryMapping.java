@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * From a MARC bibliographic record to an instance, a holdings record and an item, from a holdings
- * record to another one, from an authority record to an authority. Ids follow from job and record,
- * so mapping a record again gives the same rows.
+ * Maps a MARC bibliographic record to an instance, a holdings record and an item; a MARC holdings
+ * record to a holdings record; and an authority record to an authority. Ids depend only on the job
+ * and the record, so mapping a record again gives the same rows.
  */
 final class InventoryMapping {
   private static final List<String> CONTRIBUTORS = List.of("100", "110", "111", "700", "710", "711");
@@ -41,12 +41,12 @@ final class InventoryMapping {
     return fields;
   }
 
-  /** What the record lacks to become an instance. */
+  /** Returns the reason why the record cannot become an instance, if there is one. */
   Optional<String> missing() {
     return title.isBlank() ? Optional.of("the record has no title (245 $a)") : Optional.empty();
   }
 
-  /** The journal's name of the record: its title or its heading. */
+  /** Returns the record's name in the journal: its title or its heading. */
   String title() {
     return title.isBlank() ? heading() : title;
   }

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads values out of a record's fields, MARC as JSON. */
+/** Reads values from the fields of a MARC-in-JSON record. */
 final class MarcFields {
   private final JsonNode fields;
 
@@ -13,7 +13,10 @@ final class MarcFields {
     fields = record.path("fields");
   }
 
-  /** One text for each field with one of the tags: its subfields with one of the codes, in order. */
+  /**
+   * Returns a text for each field with one of the tags: its subfields with one of the codes, joined
+   * in order.
+   */
   List<String> values(List<String> tags, String codes) {
     List<String> values = new ArrayList<>();
     for (JsonNode field : fields) {
@@ -30,7 +33,10 @@ final class MarcFields {
     return values(List.of(tag), codes).stream().findFirst().orElse("");
   }
 
-  /** The value of a control field, or of the subfield of one code: {@code 001}, {@code 901a}; empty if missing. */
+  /**
+   * Returns the value of a control field, {@code 001}, or of a subfield, {@code 901a}. It is empty
+   * if missing.
+   */
   String at(String place) {
     String tag = place.substring(0, 3);
     for (JsonNode field : fields) {

@@ -101,14 +101,14 @@ final class RecordSteps {
     instanceHrid = update(Catalogue.INSTANCES, instance);
   }
 
-  /** The one record whose HRID is in a field. */
+  /** Returns the record whose HRID is in a field. */
   private ObjectNode found(Collection collection, String field) throws SQLException {
     String hrid = mapping.fields().at(field);
     return Documents.first(connection, collection, "hrid = ?", hrid)
         .orElseThrow(() -> new Refused("no record in " + collection.key() + " has the HRID \"" + hrid + "\" (" + field + ")"));
   }
 
-  /** The same, locked until the transaction ends. */
+  /** Returns the record whose HRID is in a field, locked until the transaction ends. */
   private ObjectNode matched(Collection collection, String field) throws SQLException {
     String id = found(collection, field).path("id").asText();
     return Documents.lockedById(connection, collection, id)

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A module's access to Kafka. Topics, and their number of partitions, are created by others: a
- * module waits for them and never creates one.
+ * A module's access to Kafka. Other components create the topics with their partitions: a module
+ * waits for topics and never creates one.
  */
 public final class Broker implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Broker.class);
@@ -107,7 +107,7 @@ public final class Broker implements AutoCloseable {
     }
   }
 
-  /** A producer that writes where {@link #awaitTopics} found the topics. */
+  /** Returns a producer for the topics that {@link #awaitTopics} found. */
   public Publisher publisher() {
     Map<String, Object> properties = security();
     properties.put(ProducerConfig.ACKS_CONFIG, "all");
@@ -120,8 +120,8 @@ public final class Broker implements AutoCloseable {
   }
 
   /**
-   * Starts the consumers of a topic: {@code CONSUMER_INSTANCES}, but at most as many as partitions,
-   * because more would be idle.
+   * Starts {@code CONSUMER_INSTANCES} consumers of a topic, but at most one per partition, because
+   * more would be idle.
    */
   public void consume(Event event, EventConsumer.Handler handler) {
     int wanted = settings.atLeast(1, "CONSUMER_INSTANCES", 5);
@@ -143,7 +143,7 @@ public final class Broker implements AutoCloseable {
     LOG.info("{} consumers of {} in group {}", instances, topic, group);
   }
 
-  /** Requires that Kafka answers, the topics exist and every consumer has joined its group. */
+  /** Requires that Kafka responds, the topics exist and every consumer has joined its group. */
   public void require(Readiness readiness) {
     readiness.require("kafka topics", () -> {
       for (Event event : partitions.keySet()) {

@@ -3,7 +3,7 @@ package dev.perflab.sample.kafka;
 
 /** The events of an import, each with its own topic. */
 public enum Event {
-  /** Raw records as cut from the file. */
+  /** Raw records, as read from the file. */
   RAW_RECORDS_CHUNK_READ("DI_RAW_RECORDS_CHUNK_READ", 1),
   /** Records parsed from MARC. */
   RAW_RECORDS_CHUNK_PARSED("DI_RAW_RECORDS_CHUNK_PARSED", 1),
@@ -30,7 +30,10 @@ public enum Event {
     return environment + ".Default." + tenant + "." + typeName;
   }
 
-  /** Messages per poll: one where it holds a whole chunk to work through, so that a stop need not wait for many. */
+  /**
+   * Maximum number of messages per poll. It is 1 for messages that hold a whole chunk, so that a
+   * stop does not wait for many chunks.
+   */
   int maxPollRecords() {
     return maxPollRecords;
   }

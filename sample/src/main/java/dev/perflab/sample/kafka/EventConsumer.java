@@ -63,7 +63,7 @@ public final class EventConsumer implements AutoCloseable {
     all.put("enable.auto.commit", false);
     all.put("allow.auto.create.topics", false);
     all.putIfAbsent("auto.offset.reset", "earliest");
-    // A request that is lost while the broker loads its groups is repeated sooner than after 30 s.
+    // A request that is lost while the broker loads its groups is retried sooner than after 30 s.
     all.putIfAbsent("request.timeout.ms", 10_000);
     return all;
   }
@@ -73,7 +73,7 @@ public final class EventConsumer implements AutoCloseable {
     return this;
   }
 
-  /** Throws unless the consumer has joined its group and its thread lives. */
+  /** Throws unless the consumer has joined its group and its thread is running. */
   void requireRunning() throws IOException {
     if (!thread.isAlive()) {
       throw new IOException("consumer " + thread.getName() + " has ended");
@@ -90,7 +90,7 @@ public final class EventConsumer implements AutoCloseable {
         step();
       }
     } catch (WakeupException e) {
-      // The way out of poll when the process stops.
+      // Thrown by poll when the process stops.
     } catch (RuntimeException e) {
       LOG.error("consumer {} ends", thread.getName(), e);
     } finally {
@@ -126,7 +126,7 @@ public final class EventConsumer implements AutoCloseable {
 
   private void rewind(ConsumerRecords<String, byte[]> records) {
     for (TopicPartition partition : records.partitions()) {
-      // The partition was revoked meanwhile: the next owner starts at the committed offset.
+      // If the partition was revoked meanwhile, the next owner starts at the committed offset.
       if (consumer.assignment().contains(partition)) {
         consumer.seek(partition, new OffsetAndMetadata(records.records(partition).get(0).offset()));
       }
@@ -156,7 +156,7 @@ public final class EventConsumer implements AutoCloseable {
     }
   }
 
-  /** Called after every rebalance, also when this consumer got nothing. */
+  /** Called after every rebalance, even if this consumer got no partitions. */
   private final class Joined implements ConsumerRebalanceListener {
     @Override
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
@@ -169,7 +169,7 @@ public final class EventConsumer implements AutoCloseable {
     }
   }
 
-  /** Parses a message, or logs and returns null if it is not one of ours. */
+  /** Parses a message. Logs an invalid message and returns null. */
   public static <M> M readOrNull(byte[] message, Class<M> type) {
     try {
       return Json.parse(message, type);

@@ -4,13 +4,14 @@ package dev.perflab.sample.kafka;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
-/** The content of an import's events. Record orders count from 0 through the file. */
+/** The content of an import's events. A record's order is its position in the file, from 0. */
 public interface Message {
 
   /**
-   * What a job does with each record: create, modify or update a record of a type.
+   * The action of a job for each record: create, modify or update a record of a type.
    *
-   * @param matchField for all but CREATE, the field that says which record: {@code 001}, {@code 901a}
+   * @param matchField for all but CREATE, the field with the record's key: {@code 001},
+   * {@code 901a}
    * @param additions for MODIFY, the fields to add, as MARC-in-JSON
    */
   record Step(String action, String recordType, String matchField, List<ObjectNode> additions) {
@@ -23,18 +24,18 @@ public interface Message {
     }
   }
 
-  /** Records as bytes, cut from the file; {@code number} counts the chunks of a job from 0. */
+  /** Raw records from the file. {@code number} counts the chunks of a job from 0. */
   record RawChunk(String jobExecutionId, int number, List<Step> steps, int firstOrder, List<byte[]> records)
       implements Message {}
 
-  /** A record parsed: MARC as JSON. */
+  /** A parsed record, as MARC-in-JSON. */
   record ParsedRecord(int order, ObjectNode content) {}
 
-  /** The records of a chunk which could be parsed. */
+  /** The records of a chunk that could be parsed. */
   record ParsedChunk(String jobExecutionId, int number, List<Step> steps, List<ParsedRecord> records)
       implements Message {}
 
-  /** What was created or updated; null if nothing was. */
+  /** The ids of the created or updated records. An id is null if there is no such record. */
   record Made(String instanceId, String instanceHrid, String holdingsHrid, String itemHrid, String authorityId) {
     public static final Made NOTHING = new Made(null, null, null, null, null);
   }

@@ -17,7 +17,10 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** Sends events. Partitions are taken in turn by the message's number, so that all get the same share. */
+/**
+ * Sends events. The message's number selects the partition, so that all partitions get the same
+ * share.
+ */
 public final class Publisher implements AutoCloseable {
   static final String RUN_HEADER = "perflab-run";
   private static final String TENANT_HEADER = "x-okapi-tenant";
@@ -80,7 +83,7 @@ public final class Publisher implements AutoCloseable {
     producer.close(Duration.ofSeconds(5));
   }
 
-  /** A message that every broker refuses at each attempt. */
+  /** The message is too large for the brokers, so a retry fails too. */
   public static final class TooLarge extends RuntimeException {
     TooLarge(String message, Throwable cause) {
       super(message, cause);

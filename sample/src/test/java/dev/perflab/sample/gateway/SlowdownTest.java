@@ -24,12 +24,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class SlowdownTest {
   private final HttpClient client = HttpCalls.client();
-  /** Nanoseconds in the handler and in all, one pair for each request. */
+  /** Nanoseconds in the handler and in total, one pair for each request. */
   private final BlockingQueue<long[]> times = new LinkedBlockingQueue<>();
 
   /**
-   * Compares the server's time for each request with the handler's. A busy machine can only add to
-   * it, so the minimum of many is the wanted value.
+   * Compares the server's time for each request with the handler's. A busy machine can only
+   * increase the difference, so the test uses the minimum of many requests.
    */
   @ParameterizedTest
   @CsvSource({"GET, /users, 0, 0", "GET, /users, 10, 10", "GET, /users, 100, 100", "GET, /failing, 50, 50",
@@ -76,7 +76,7 @@ class SlowdownTest {
     });
     app.exception(IllegalStateException.class, (e, ctx) -> ctx.status(500));
     app.post("/circulation/check-out-by-barcode", this::work);
-    // As the gateway answers: another thread gets the module's response.
+    // As in the gateway, another thread gets the module's response.
     app.get("/later", ctx -> ctx.future(() -> CompletableFuture.runAsync(() -> work(ctx))));
     return app.start(0);
   }

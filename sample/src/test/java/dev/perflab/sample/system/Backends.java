@@ -43,7 +43,7 @@ final class Backends {
 
   private void stop() {
     try (postgres; kafka) {
-      // Only to close it.
+      // The statement only closes the servers.
     } catch (Exception e) {
       throw new IllegalStateException("stopping PostgreSQL and Kafka", e);
     }

@@ -96,7 +96,7 @@ class CirculationIT {
     assertEquals(itemBarcode(2), error.path("parameters").get(0).path("value").asText());
   }
 
-  /** Several items, because a race that is rarely lost would pass a single attempt. */
+  /** Uses several items, because a single attempt would rarely show a race. */
   @ParameterizedTest
   @ValueSource(ints = {20, 21, 22, 23, 24, 25, 26, 27, 28, 29})
   void lendsAnItemOnlyOnceHoweverManyAsk(int item) throws Exception {

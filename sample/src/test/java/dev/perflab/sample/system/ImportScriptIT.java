@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The library accepts every kind of file that experiments import, through both flows. */
+/**
+ * Checks that the library accepts every kind of file that experiments import, through both flows.
+ */
 class ImportScriptIT {
   private static Path k6;
   private static Backends backends;

@@ -38,7 +38,7 @@ final class Imports {
     return definition.path("jobExecutionId").asText();
   }
 
-  /** The same through the storage, in parts; returns the job's id. */
+  /** Uploads a file through the storage, in parts, and starts its job. Returns the job's id. */
   String startSplit(List<byte[]> parts, String profileName) throws IOException, InterruptedException {
     ObjectNode upload = define();
     JsonNode definition = upload.path("fileDefinitions").get(0);

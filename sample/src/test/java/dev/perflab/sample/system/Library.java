@@ -141,7 +141,7 @@ final class Library implements AutoCloseable {
     return client.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
-  /** The bytes behind a URL. */
+  /** Returns the bytes at a URL. */
   byte[] fetch(String url) throws IOException, InterruptedException {
     HttpRequest request = HttpRequest.newBuilder(URI.create(url)).timeout(DEADLINE).build();
     HttpResponse<byte[]> response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());

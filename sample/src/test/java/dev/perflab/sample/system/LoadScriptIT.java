@@ -14,7 +14,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The library answers every call of the experiments' users, and stores their changes. */
+/**
+ * Checks that the library supports every call of the experiments' users, and stores their changes.
+ */
 class LoadScriptIT {
   private static final int USERS = 3;
   private static Path k6;
@@ -26,7 +28,8 @@ class LoadScriptIT {
     assumeTrue(program.isPresent(), "k6 is not here: run make build-k6, or let PERFLAB_K6 name it");
     k6 = program.get();
     Map<String, String> env = Backends.shared().environment(1);
-    // Several of each in a run of 12 s, with items for all loans in three of them.
+    // The tokens expire several times in a run of 12 s, and there are items for all loans of three
+    // runs.
     env.putAll(Map.of("ACCESS_TOKEN_SECONDS", "4", "REFRESH_TOKEN_SECONDS", "8", "SEED_ITEMS", "1000"));
     library = Library.start(env);
   }
@@ -54,7 +57,8 @@ class LoadScriptIT {
     int checkIns = result.values("transaction_duration", "transaction", "Check-In").size();
     int checkOuts = result.values("transaction_duration", "transaction", "Check-Out").size();
     assertTrue(checkIns > 2 && checkOuts > 2, checkIns + " check-ins, " + checkOuts + " check-outs");
-    // Each check-out is a loan; the end of the run may have cut off each user's last one.
+    // Each check-out creates a loan. The end of the run may have interrupted the last check-out of
+    // each user.
     long lent = loans() - before;
     assertTrue(lent >= checkOuts && lent <= checkOuts + USERS, lent + " loans of " + checkOuts + " check-outs");
     boolean asked = !result.values("http_req_duration", "name", "OPTIONS /users").isEmpty();

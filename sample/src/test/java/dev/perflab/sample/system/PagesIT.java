@@ -141,7 +141,7 @@ class PagesIT {
   void staysReadyWithoutAModule() throws Exception {
     library.stopRole("circulation");
     assertEquals(502, library.get("/users").statusCode());
-    // Longer than the interval of the readiness check.
+    // Waits longer than the interval of the readiness check.
     Thread.sleep(2500);
     assertEquals(200, library.request("gateway", "GET", "/admin/health", null).statusCode());
     library.startRole("circulation");

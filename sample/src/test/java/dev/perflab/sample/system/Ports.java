@@ -20,7 +20,7 @@ final class Ports {
   private Ports() {
   }
 
-  /** A free port of all addresses, another one at each call. */
+  /** Returns a port that is free on all addresses, a different one at each call. */
   static int free() {
     for (int tried = 0; tried < COUNT; tried++) {
       int port = LOWEST + (int) (NEXT.incrementAndGet() % COUNT);

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ReplicasIT {
-  /** With one partition, the second replica's consumers get none, and are ready all the same. */
+  /** With one partition, the second replica's consumers get no partitions, but are ready. */
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
   void shareTheWorkOfAnImport(int partitions) throws Exception {

@@ -75,7 +75,7 @@ class SplitImportIT {
       file.writeBytes(block);
     }
     byte[] all = file.toByteArray();
-    // Between records and in the middle of one.
+    // The parts are split at a byte offset, regardless of records.
     List<byte[]> parts = List.of(Arrays.copyOf(all, (5 << 20) + 17), Arrays.copyOfRange(all, (5 << 20) + 17, all.length));
     String job = imports.startSplit(parts, "Default - Create instance and SRS MARC Bib");
     int records = all.length / block.length * 1_000;
@@ -86,7 +86,7 @@ class SplitImportIT {
     }
     assertEquals(records, parent.path("progress").path("total").asInt());
     assertEquals(records / 100, children(job).path("totalRecords").asInt());
-    // Not all of them are needed.
+    // The test does not need all jobs to finish.
     assertEquals(204, library.request("gateway", "DELETE", "/data-import/jobExecutions/" + job + "/cancel", null).statusCode());
     assertEquals("CANCELLED", imports.awaitEnd(job).path("status").asText());
   }
