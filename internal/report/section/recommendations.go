@@ -53,6 +53,9 @@ func armRecommendations(r *Record, arm string) []document.Item {
 // equivalentArm recommends an equivalent arm, unless guardrails got worse.
 func equivalentArm(a *answer, arm string, deciding int) document.Item {
 	none := fmt.Sprintf("none of the %s that decide differs by %s or more", prose.Counted(deciding, "metric"), percent(a.marginPercent))
+	if deciding == 1 {
+		none = "the metric that decides differs by less than " + percent(a.marginPercent)
+	}
 	if verdicts := a.ArmVerdicts(arms.Arm{Name: arm}); verdicts != nil && len(verdicts.WorseGuards) > 0 {
 		return document.Item{Text: fmt.Sprintf("Look at guarded metrics before %s replaces %s: %s, but these got worse: %s.", arm, a.Baseline, none, joinAnd(verdicts.WorseGuards))}
 	}
