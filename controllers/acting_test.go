@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/kube"
@@ -53,7 +51,7 @@ func installActor(t *testing.T, admin client.Client) string {
 	t.Helper()
 	home := metav1.ObjectMeta{Name: "perflab-acting"}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "operator", Namespace: home.Name}}
-	rights := actingRole(t, "operator.yaml")
+	rights := apiserver.ClusterRole(t, "act-as-author", "operator.yaml")
 	rights.Name = home.Name
 	// Labs store tickets in their own namespaces.
 	rights.Rules = append(rights.Rules, rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"*"}})
@@ -61,21 +59,12 @@ func installActor(t *testing.T, admin client.Client) string {
 		ObjectMeta: home, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: rights.Name},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: home.Name, Name: account.Name}},
 	}
-	for _, object := range []client.Object{&corev1.Namespace{ObjectMeta: home}, account, rights, actingRole(t, "account.yaml"), binding} {
+	for _, object := range []client.Object{&corev1.Namespace{ObjectMeta: home}, account, rights, apiserver.ClusterRole(t, "act-as-author", "account.yaml"), binding} {
 		expect.NoError(t, admin.Create(t.Context(), object), object.GetName())
 	}
 	given := &authenticationv1.TokenRequest{}
 	expect.NoError(t, admin.SubResource("token").Create(t.Context(), account, given))
 	return given.Status.Token
-}
-
-func actingRole(t *testing.T, file string) *rbacv1.ClusterRole {
-	t.Helper()
-	text, err := os.ReadFile(apiserver.Root("config", "act-as-author", file))
-	expect.NoError(t, err)
-	role := &rbacv1.ClusterRole{}
-	expect.NoError(t, yaml.UnmarshalStrict(text, role), file)
-	return role
 }
 
 // writeRequest is a request that changes something.
@@ -249,7 +238,7 @@ func TestMissingAccountRightsAreReported(t *testing.T) {
 	if l.run() != nil {
 		t.Error("a run exists")
 	}
-	rules := slices.DeleteFunc(actingRole(t, "account.yaml").Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "deployments") })
+	rules := slices.DeleteFunc(apiserver.ClusterRole(t, "act-as-author", "account.yaml").Rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.Resources, "deployments") })
 	l.create(&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "less"}, Rules: rules})
 	l.bind(author, "Role", "less", "create", "", "pods")
 	l.expectLacking(fmt.Sprintf("ServiceAccount %q may not create deployments.apps in namespace %q", author, l.namespace), give)

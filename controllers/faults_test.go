@@ -242,7 +242,7 @@ func (h *hits) expectRoleCovered(t *testing.T) {
 func allowedWrites(t *testing.T) []string {
 	t.Helper()
 	found := map[string]bool{}
-	for _, rule := range apiserver.ClusterRole(t, "role.yaml").Rules {
+	for _, rule := range apiserver.ClusterRole(t, "rbac", "role.yaml").Rules {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
 				if write := writeVerb(verb, resource); write != "" && notObjects[resource] == "" {

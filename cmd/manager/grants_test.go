@@ -22,7 +22,7 @@ import (
 func TestOperatorGrantsOnlyCollectorRights(t *testing.T) {
 	admin := apiserver.Client(t, server.Config(t))
 	namespace := apiserver.Namespace(t, admin)
-	config := confined(t, admin, namespace, "operator", apiserver.ClusterRole(t, "role.yaml").Rules)
+	config := confined(t, admin, namespace, "operator", apiserver.ClusterRole(t, "rbac", "role.yaml").Rules)
 	operator := apiserver.Client(t, config)
 	bind := func(role string) error {
 		binding := collector.Access(environment.Request{Namespace: namespace, Experiment: "demo"}, role)[1]

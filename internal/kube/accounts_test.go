@@ -6,19 +6,16 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/kube"
@@ -82,7 +79,7 @@ func TestWritesNeedAccount(t *testing.T) {
 // faults create, need one of their own.
 func TestMissingPermissionsHaveACommand(t *testing.T) {
 	built, covered := map[string]string{}, map[string]bool{}
-	for _, rule := range readAccountRole(t).Rules {
+	for _, rule := range apiserver.ClusterRole(t, "act-as-author", "account.yaml").Rules {
 		for _, resource := range rule.Resources {
 			if base, _, _ := strings.Cut(resource, "/"); rule.APIGroups[0] != v1alpha1.GroupVersion.Group && base != "clusterroles" {
 				covered[schema.GroupResource{Group: rule.APIGroups[0], Resource: base}.String()] = true
@@ -98,13 +95,4 @@ func TestMissingPermissionsHaveACommand(t *testing.T) {
 	for resource, want := range built {
 		expect.Equal(t, want, accounts.Grant("lab", "author", schema.ParseGroupResource(resource)), resource)
 	}
-}
-
-func readAccountRole(t *testing.T) *rbacv1.ClusterRole {
-	t.Helper()
-	text, err := os.ReadFile(apiserver.Root("config", "act-as-author", "account.yaml"))
-	expect.NoError(t, err)
-	role := &rbacv1.ClusterRole{}
-	expect.NoError(t, sigsyaml.UnmarshalStrict(text, role))
-	return role
 }

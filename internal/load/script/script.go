@@ -109,7 +109,7 @@ func (s script) Environment(time.Duration) []corev1.EnvVar {
 // default.
 const byTrend = "Trend"
 
-// byGroup is how the output is told to measure groups.
+// byGroup is the value of PERFLAB_TRANSACTIONS with which the output measures groups.
 const byGroup = "group"
 
 func transactions(by *v1alpha1.ScriptTransactions) string {

@@ -223,7 +223,7 @@ capabilities: {drop: [ALL]}`)
 }
 
 func TestAccessAllowsOnlyPods(t *testing.T) {
-	yamlcmp.Equal(t, apiserver.ClusterRole(t, "collector.yaml").Rules, `
+	yamlcmp.Equal(t, apiserver.ClusterRole(t, "rbac", "collector.yaml").Rules, `
 - {apiGroups: [""], resources: [pods], verbs: [get, list]}
 - {apiGroups: [metrics.k8s.io], resources: [pods], verbs: [get, list]}`)
 	_, request := newRequest(library())

@@ -156,7 +156,7 @@ func judgeStages(j *judgement, path *field.Path, load v1alpha1.Load, scripts *sc
 // no outcomes.
 func judgeErrorObjective(j *judgement, objective, of string, loads []v1alpha1.Load) {
 	for _, load := range loads {
-		if script, is := kinds.ForLoad(load).(kind.ScriptKind); is && load.Name == of && !script.CountsFailures() {
+		if load.Name == of && neverFails(load) {
 			j.warn("objective %s is always 0: k6 does not report whether a group failed: set script.transactions of load %q to {by: Trend}, or to {by: Tag} with a tag", objective, load.Name)
 		}
 	}

@@ -45,10 +45,16 @@ func judgeFaults(j *judgement, spec *v1alpha1.PerfExperimentSpec) {
 // judgeOutcomes warns of loads whose failed transactions count as done.
 func judgeOutcomes(j *judgement, loads []v1alpha1.Load) {
 	for _, load := range loads {
-		if script, is := kinds.ForLoad(load).(kind.ScriptKind); is && !script.CountsFailures() {
+		if neverFails(load) {
 			j.warn("load %q: k6 does not report whether a group failed, so that failed transactions count as done after a fault: set script.transactions to {by: Trend}, or to {by: Tag} with a tag", load.Name)
 		}
 	}
+}
+
+// neverFails reports whether a load's transactions have no outcomes.
+func neverFails(load v1alpha1.Load) bool {
+	script, is := kinds.ForLoad(load).(kind.ScriptKind)
+	return is && !script.CountsFailures()
 }
 
 func hasHistograms(load v1alpha1.Load) bool {

@@ -236,10 +236,10 @@ func isRoot(directory string) bool {
 	return err == nil && bytes.HasPrefix(text, []byte("module perflab.dev/perflab\n"))
 }
 
-// ClusterRole returns a role of the project, by its file in config/rbac.
-func ClusterRole(t *testing.T, file string) *rbacv1.ClusterRole {
+// ClusterRole returns a role of the project, by its file in a directory of config.
+func ClusterRole(t *testing.T, directory, file string) *rbacv1.ClusterRole {
 	t.Helper()
-	text, err := os.ReadFile(Root("config", "rbac", file))
+	text, err := os.ReadFile(Root("config", directory, file))
 	expect.NoError(t, err)
 	role := &rbacv1.ClusterRole{}
 	expect.NoError(t, yaml.UnmarshalStrict(text, role), "%s", file)
