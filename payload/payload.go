@@ -21,7 +21,7 @@ const (
 	// ones are added up under the name Other.
 	MaxSeries = 256
 	// MaxRequests is the maximum number of request rows. They have so few buckets that they take
-	// less than a tenth of the space that transactions may take.
+	// an eighth of the space that transactions may take.
 	MaxRequests = 512
 	// MaxName is the maximum length of the name of a transaction, a request, a counter or a
 	// gauge, in bytes. Longer names are truncated.

@@ -49,6 +49,21 @@ func (p *Payload) Quantiles(transaction, outcome string, shares ...float64) (at 
 	return at, all.Count
 }
 
+// LastEnd returns the end of the last interval with a sample of a transaction, which is the zero
+// time if there is none.
+func (p *Payload) LastEnd(transaction string) time.Time {
+	var last int64
+	for _, s := range p.Series {
+		if s.Transaction == transaction && !s.isRequest() && len(s.Buckets) > 0 {
+			last = max(last, s.Buckets[len(s.Buckets)-1].Index+1)
+		}
+	}
+	if last == 0 {
+		return time.Time{}
+	}
+	return p.grid(p.BucketSeconds).begin(last)
+}
+
 // sum returns the sum of the rows for which is returns true.
 func (p *Payload) sum(is func(Row) bool) Bucket {
 	all := Bucket{Histogram: &Histogram{}}

@@ -87,10 +87,12 @@ func capacityLine(found v1alpha1.ArmCapacity) string {
 	switch {
 	case found.Value != "":
 		line += formatNumber(found.Value, formatRounded)
-	case found.Above > 0:
+	case found.Above > found.Below:
 		return line + "above the range"
-	default:
+	case found.Below > 0:
 		return line + "below the range"
+	default:
+		return line + "not known yet: its first run only looks for it"
 	}
 	if found.Unit != metric.UnitCount {
 		line += " " + found.Unit

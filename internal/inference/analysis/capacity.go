@@ -49,6 +49,10 @@ func Capacity(scenario v1alpha1.Scenario, arm string, runs []*v1alpha1.PerfRun, 
 	}
 	own := capacityRuns(runs, scenario.Name, arm)
 	summarizeCapacity(&summary, load.Name, own, confidence)
+	// A larger import takes longer, not more CPUs.
+	if !kinds.IsBatch(load) {
+		summary.Demand = demand(own, confidence)
+	}
 	return summary, len(own) > 0
 }
 
@@ -106,7 +110,6 @@ func summarizeCapacity(summary *v1alpha1.ArmCapacity, load string, runs []*v1alp
 	}
 	summary.Limiting, summary.LimitingRuns = mostFrequent(limiting)
 	summary.Busiest, summary.BusiestPercent = mostBusy(shares)
-	summary.Demand = demand(runs, confidence)
 }
 
 // outsideLevels returns the metrics of capacities that lie outside the levels in too many of an

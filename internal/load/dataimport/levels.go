@@ -26,11 +26,15 @@ func (dataImport) LevelsAreUsers(kind.ConfigMaps) bool { return false }
 // Effort is unknown: an import takes one user for any number of records.
 func (dataImport) Effort(int32, kind.ConfigMaps) (kind.Effort, bool) { return kind.Effort{}, false }
 
-// LevelVariables are the records of each import.
+// LevelVariables are the records of each import: one at the middle level to warm up, unless there is
+// no warm-up, and one for each level.
 func (dataImport) LevelVariables(levels steps.Steps) []corev1.EnvVar {
-	texts := make([]string, len(levels.Levels))
-	for i, level := range levels.Levels {
-		texts[i] = strconv.Itoa(int(level))
+	var texts []string
+	if levels.WarmUp > 0 && len(levels.Levels) > 0 {
+		texts = append(texts, strconv.Itoa(int(levels.Middle())))
+	}
+	for _, level := range levels.Levels {
+		texts = append(texts, strconv.Itoa(int(level)))
 	}
 	return []corev1.EnvVar{{Name: "PERFLAB_LEVELS", Value: strings.Join(texts, ",")}}
 }
@@ -40,14 +44,25 @@ func (i dataImport) LevelMetrics() []string {
 	return []string{metric.Name(i.name, metric.Duration), metric.Name(i.name, metric.RecordsPerSecond)}
 }
 
-// ObserveLevel returns the duration and the rate of a level's import.
-func (i dataImport) ObserveLevel(measured *payload.Payload, index int, level int32) []v1alpha1.Observation {
-	job, ok := measured.Summary(fmt.Sprintf("%s %d", transactionImportJob, index+1), payload.OK)
-	if !ok || job.Mean <= 0 {
-		return nil
+// ObserveLevel returns the duration and the rate of a level's import. The client counts it when it
+// sees the end of the job, up to one polling interval late.
+func (i dataImport) ObserveLevel(measured *payload.Payload, levels steps.Steps, index int) kind.BatchLevel {
+	number := index + 1
+	if levels.WarmUp > 0 {
+		number++
 	}
-	return []v1alpha1.Observation{
-		observation.New(i.name, metric.Duration, job.Mean.Seconds(), job.Count),
-		observation.New(i.name, metric.RecordsPerSecond, float64(level)/job.Mean.Seconds(), 0),
+	transaction := fmt.Sprintf("%s %d", transactionImportJob, number)
+	job, ended := measured.Summary(transaction, "")
+	if !ended || job.Mean <= 0 {
+		return kind.BatchLevel{}
 	}
+	end := measured.LastEnd(transaction)
+	done := kind.BatchLevel{From: end.Add(-job.Mean), To: end}
+	if _, succeeded := measured.Summary(transaction, payload.OK); succeeded {
+		done.Observations = []v1alpha1.Observation{
+			observation.New(i.name, metric.Duration, job.Mean.Seconds(), job.Count),
+			observation.New(i.name, metric.RecordsPerSecond, float64(levels.Levels[index])/job.Mean.Seconds(), 0),
+		}
+	}
+	return done
 }

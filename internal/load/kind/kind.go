@@ -110,11 +110,18 @@ type Effort struct {
 // SteppedBatch is a batch with one unit of work per level.
 type SteppedBatch interface {
 	Stepped
-	// ObserveLevel returns the observations of a level at an index in the run; none if its work
-	// failed.
-	ObserveLevel(measured *payload.Payload, index int, level int32) []v1alpha1.Observation
+	// ObserveLevel returns what the level at an index did.
+	ObserveLevel(measured *payload.Payload, levels steps.Steps, index int) BatchLevel
 	// LevelMetrics are the metrics that objectives may limit.
 	LevelMetrics() []string
+}
+
+// BatchLevel is the work of one level.
+type BatchLevel struct {
+	// From and To are zero if the work did not end.
+	From, To time.Time
+	// Observations are empty if the work failed.
+	Observations []v1alpha1.Observation
 }
 
 // Sized is a kind of load with a size.

@@ -69,6 +69,9 @@ func WithDurations(scenarios []v1alpha1.Scenario, measurement v1alpha1.Measureme
 				imports, capacity := *load.DataImport, *scenario.Capacity
 				most := capacity.MaxOrDefault(stepped)
 				imports.Imports, imports.Records = levels, meanLevel(capacity.Min, most, levels)
+				if timetable.WarmUp > 0 {
+					imports.Imports++
+				}
 				// The highest level is still that of the declared records.
 				capacity.Max = &most
 				load.DataImport, timed[i].Capacity = &imports, &capacity
@@ -111,16 +114,20 @@ type stage struct {
 	Target   int32  `json:"target"`
 }
 
+// Middle is the level of the warm-up: just-in-time compilers need more than the lowest one, and the
+// highest may be an overload that lasts.
+func (s Steps) Middle() int32 {
+	sorted := slices.Sorted(slices.Values(s.Levels))
+	return sorted[(len(sorted)-1)/2]
+}
+
 // Stages returns the stages of k6's ramping executors as JSON. The load changes within the
 // first half of the time to settle: a jump would send many users' first requests at once.
 func (s Steps) Stages() string {
 	if len(s.Levels) == 0 {
 		return "[]"
 	}
-	// Just-in-time compilers need more than the lowest level to warm up, and the highest may be
-	// an overload that lasts.
-	sorted := slices.Sorted(slices.Values(s.Levels))
-	middle := sorted[(len(sorted)-1)/2]
+	middle := s.Middle()
 	stages := []stage{{"0ms", middle}}
 	if s.WarmUp > 0 {
 		stages = append(stages, stage{milliseconds(s.WarmUp), middle})

@@ -47,8 +47,7 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 		batch, isBatch := kinds.ForLoad(load).(kind.SteppedBatch)
 		var observations []v1alpha1.Observation
 		if isBatch {
-			window = Window{From: own.Start, To: own.End}
-			observations = batch.ObserveLevel(own.Histograms, i, timetable.Levels[i])
+			window, observations = observeBatch(batch.ObserveLevel(own.Histograms, timetable, i), own, samples)
 		} else {
 			observations = observeLevel(spec, measured, samples, window)
 		}
@@ -75,6 +74,19 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 		return nil, nil, kind.Faultf(v1alpha1.ReasonResultsMissing, "capacity: the run visited no level")
 	}
 	return summarizeCapacity(load, objectives, found, levels)
+}
+
+// observeBatch returns the window of a level that is a unit of work, and the observations of its
+// load and of servers. Work that did not end has no window of its own.
+func observeBatch(done kind.BatchLevel, own Measured, samples *payload.Samples) (Window, []v1alpha1.Observation) {
+	if done.To.IsZero() {
+		return Window{From: own.Start, To: own.End}, done.Observations
+	}
+	window := Window{From: done.From, To: done.To}
+	if samples == nil {
+		return window, done.Observations
+	}
+	return window, append(done.Observations, ObserveServers(samples, window)...)
 }
 
 // observeLevel returns the observations of loads and servers in a window.

@@ -213,7 +213,7 @@ func TestCapacityOfImports(t *testing.T) {
 	}
 	// The margin of 400 records is 60/45 - 1, and that of 600 is 60/180 - 1, or -1 if it fails.
 	for outcome, failed := range map[string]float64{payload.OK: 2.0 / 3, payload.Error: 1} {
-		found, observed, fault := results.ObserveCapacity(spec, measurements(imported(outcome)), nil)
+		found, observed, fault := results.ObserveCapacity(spec, measurements(imported(outcome)), storageAt90Percent())
 		if fault != nil || found.Side != v1alpha1.CapacityWithin || found.Low != 400 || found.High != 600 || found.Levels[2].Held {
 			t.Fatalf("%s: found %+v, fault %v", outcome, found, fault)
 		}
@@ -221,5 +221,23 @@ func TestCapacityOfImports(t *testing.T) {
 		if got, err := decimal.Parse(observed[0].Value); err != nil || math.Abs(got-want) > 0.02*want || observed[0].Unit != "records" {
 			t.Errorf("%s: %+v, want %.0f records", outcome, observed, want)
 		}
+		// Each level has the time of its import, and its servers.
+		second := found.Levels[1]
+		if took := second.End.Sub(second.Start.Time); took != 45*time.Second || second.End.Sub(at(60)).Abs() > 2*time.Second {
+			t.Errorf("%s: the second import took %v until %v", outcome, took, second.End)
+		}
+		if share := values(second.Observations)["module/storage/cpu/percentOfLimit"]; share != "90 %" {
+			t.Errorf("%s: the server used %q of its limit", outcome, share)
+		}
 	}
+}
+
+func storageAt90Percent() *payload.Samples {
+	recorder := payload.NewSampleRecorder("run", "pod", at(0))
+	for second := 0; second <= 240; second += 5 {
+		recorder.Round(at(second), 5*time.Second)
+		recorder.Record("module/storage", "a/main", "cpu", "cores", at(second), 0.9)
+	}
+	recorder.Samples.SetContainer(payload.Container{Component: "module/storage", Instance: "a/main", CPURequest: 0.5, CPULimit: 1})
+	return recorder.Samples
 }

@@ -129,8 +129,9 @@ func judgeImportLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacit
 		j.refuse(field.Forbidden(path.Child("load"), fmt.Sprintf("each level of load %q is an import: remove dataImport.imports", load.Name)))
 	}
 	for i, objective := range capacity.Objectives {
-		if known := kinds.ForLoad(load).(kind.SteppedBatch).LevelMetrics(); !slices.Contains(known, objective.Metric) {
-			j.refuse(field.Invalid(path.Child("objectives").Index(i).Child("metric"), objective.Metric, "levels of an import are limited by "+strings.Join(known, " or ")))
+		if known := kinds.ForLoad(load).(kind.SteppedBatch).LevelMetrics(); !isOfServer(objective) && !slices.Contains(known, objective.Metric) {
+			j.refuse(field.Invalid(path.Child("objectives").Index(i).Child("metric"), objective.Metric,
+				fmt.Sprintf("levels of an import are limited by %s, or a metric of a server", strings.Join(known, ", "))))
 		}
 	}
 }
