@@ -312,7 +312,9 @@ func (s *scope) recordObservations(measured map[string]results.Measured) ([]byte
 		status.Requests, status.Checks = tally.Requests.Status(), tally.Checks.Status()
 	}
 	afterFaults, sentences := results.ObserveFaults(&spec.Scenario, measured, spec.Measurement, s.status().Faults)
-	for _, sentence := range sentences {
+	lags, lagSentences := results.ObserveLags(&spec.Scenario, measured, spec.Measurement, s.samples, s.status().Faults)
+	afterFaults = append(afterFaults, lags...)
+	for _, sentence := range append(sentences, lagSentences...) {
 		s.warn(sentence)
 	}
 	judged := results.Judge(spec.Scenario.Loads, measured, spec.Measurement, spec.Validity)

@@ -51,11 +51,14 @@ func lostPods(blocks int32) report.Input {
 				Timings: v1alpha1.RunTimings{LoadStart: &metav1.Time{Time: at}, LoadFinish: &metav1.Time{Time: at.Add(10 * time.Minute)}, Finish: &metav1.Time{Time: at.Add(11 * time.Minute)}},
 				Faults:  []v1alpha1.RunFault{{Name: "storage-lost", Due: begin, Begin: &begin, Ready: &ready, End: &end, Candidates: int32(i + 1)}},
 			}
-			for statistic, value := range map[string]float64{"lostTime": lost, "excessErrors": 40 * lost, "excessTime": 0.5, "recoveryTime": math.Ceil(lost)} {
+			for statistic, value := range map[string]float64{"lostTime": lost, "excessErrors": 40 * lost, "excessTime": 0.5, "outageStart": 1, "recoveryTime": math.Ceil(lost)} {
 				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{
 					Metric: "cico/" + statistic + "@fault-storage-lost", Value: decimal.Format(value), Unit: map[bool]string{true: "1", false: "s"}[statistic == "excessErrors"], Samples: 500,
 				})
 			}
+			run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{
+				Metric: "kafka/consumerLag/drainTime@fault-storage-lost", Value: "20", Unit: "s", Samples: 24,
+			})
 			at = at.Add(15 * time.Minute)
 			input.Runs = append(input.Runs, run)
 		}
@@ -69,6 +72,7 @@ func TestFaultsAreReported(t *testing.T) {
 		"with one (11.038 to 12.685) and ", "with two (2.825 to 3.366) of its undisturbed work.",
 		"Cost of faults",
 		"| `storage-lost` | `cico` | `one` | 7 |",
+		"Phases after faults, in seconds since the fault began",
 		"Lost time is how long the load takes, undisturbed, for the successful transactions that are missing after the fault.",
 	}, "the page")
 }

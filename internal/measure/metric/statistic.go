@@ -24,6 +24,8 @@ const (
 	Slope            = "slope"
 	SlopeLow         = "slopeLow"
 	SlopeHigh        = "slopeHigh"
+	// DrainTime is the time from a fault until the consumers' lag is as before again.
+	DrainTime = "drainTime"
 	Restarts         = "restarts"
 	OOMKills         = "oomKills"
 )
@@ -58,6 +60,8 @@ const (
 	// ExcessTime is the total response time of successful transactions beyond the undisturbed
 	// average.
 	ExcessTime = "excessTime"
+	// OutageStart is the time from the fault's begin to the begin of the first outage.
+	OutageStart = "outageStart"
 	// RecoveryTime is the time from the fault's begin to the end of the last outage.
 	RecoveryTime = "recoveryTime"
 )
@@ -74,7 +78,7 @@ const (
 // transactional are the statistics of a transaction, summaries those of resource use.
 var (
 	transactional = []string{Average, P50, P75, P95, P99, Max, Samples, Errors}
-	summaries     = []string{Average, Max, PercentOfRequest, PercentOfLimit, Slope, SlopeLow, SlopeHigh}
+	summaries     = []string{Average, Max, PercentOfRequest, PercentOfLimit, Slope, SlopeLow, SlopeHigh, DrainTime}
 )
 
 // TransactionStatistics returns the statistics of a transaction.
@@ -83,8 +87,11 @@ func TransactionStatistics() []string { return slices.Clone(transactional) }
 // SummaryStatistics returns the statistics of a metric in k6's summary.
 func SummaryStatistics() []string { return append(TransactionStatistics(), Count) }
 
-// ServerStatistics returns the statistics of servers' resource use.
-func ServerStatistics() []string { return append(slices.Clone(summaries), Restarts, OOMKills) }
+// ServerStatistics returns the statistics of servers' resource use, but DrainTime, which only
+// consumers have, after faults.
+func ServerStatistics() []string {
+	return append(slices.DeleteFunc(slices.Clone(summaries), func(one string) bool { return one == DrainTime }), Restarts, OOMKills)
+}
 
 // Rates returns the quantities of a load without imports.
 func Rates() []string { return []string{RequestsPerSecond, IterationsPerSecond} }
@@ -96,7 +103,7 @@ func ImportStatistics() []string {
 
 // FaultStatistics returns the quantities of a load after a fault.
 func FaultStatistics() []string {
-	return []string{LostTime, ExcessErrors, ExcessTime, RecoveryTime}
+	return []string{LostTime, ExcessErrors, ExcessTime, OutageStart, RecoveryTime}
 }
 
 // Units of observations.
@@ -122,7 +129,7 @@ func Unit(statistic string) string {
 		return UnitMilliseconds
 	case Errors:
 		return UnitPercent
-	case Duration, ClientDuration, LostTime, ExcessTime, RecoveryTime:
+	case Duration, ClientDuration, LostTime, ExcessTime, OutageStart, RecoveryTime:
 		return UnitSeconds
 	case RecordsPerSecond, RequestsPerSecond, IterationsPerSecond:
 		return UnitPerSecond

@@ -106,6 +106,8 @@ func (m Metric) wholePhrase() string {
 		return "excess errors of " + m.Of
 	case ExcessTime:
 		return "excess response time of " + m.Of
+	case OutageStart:
+		return "time to the first outage of " + m.Of
 	case RecoveryTime:
 		return "recovery time of " + m.Of
 	case FailedImports:
@@ -130,6 +132,9 @@ func (m Metric) serverPhrase() string {
 
 // summaryPhrase returns the statistic and the resource: average CPU.
 func (m Metric) summaryPhrase() string {
+	if m.Statistic == DrainTime {
+		return "time to drain the " + ResourcePhrase(m.Resource)
+	}
 	return strings.TrimSpace(m.Statistic + " " + ResourcePhrase(m.Resource))
 }
 

@@ -231,9 +231,12 @@ func (n normal) cost(load string, all *payload.Payload, window Window) ([]v1alph
 		observation.New(load, metric.ExcessErrors, float64(counts.failed)-n.errors*float64(counts.all()), counts.all()),
 		observation.New(load, metric.ExcessTime, excess, counts.done+counts.slow),
 	}
-	recovery, sentence := n.recovery(all, part.Start, part.End)
-	if !math.IsNaN(recovery) {
-		observations = append(observations, observation.New(load, metric.RecoveryTime, recovery, counts.all()))
+	outage, sentence := n.outages(all, part.Start, part.End)
+	if !math.IsNaN(outage.start) {
+		observations = append(observations, observation.New(load, metric.OutageStart, outage.start, counts.all()))
+	}
+	if !math.IsNaN(outage.end) {
+		observations = append(observations, observation.New(load, metric.RecoveryTime, outage.end, counts.all()))
 	}
 	return observations, sentence
 }
@@ -250,29 +253,35 @@ const (
 	outageErrors = 0.1
 )
 
-// recovery returns the time in seconds from the start of a window to the end of the last slot with
-// an outage; NaN if the load is too small for it. An outage at the window's end has lasted for at
-// least that long.
-func (n normal) recovery(all *payload.Payload, from, to time.Time) (float64, string) {
+// outageTimes are in seconds since a fault's begin: to the begin of the first slot with an outage, NaN
+// if there is none, and to the end of the last one, 0 if there is none.
+type outageTimes struct{ start, end float64 }
+
+// outages returns the outages in a window; NaN if the load is too small for it. An outage at the
+// window's end has lasted for at least that long.
+func (n normal) outages(all *payload.Payload, from, to time.Time) (outageTimes, string) {
 	width := time.Duration(all.BucketSeconds) * time.Second
 	slot := width * time.Duration(max(1, math.Ceil(slotCount/(n.rate*width.Seconds()))))
 	slots := int(to.Sub(from) / slot)
 	if slots < fewestSlots {
-		return math.NaN(), fmt.Sprintf("with %.2g transactions a second the recovery time is unknown: raise the load, or the fault's observe to %s", n.rate, prose.Duration(fewestSlots*slot))
+		return outageTimes{math.NaN(), math.NaN()}, fmt.Sprintf("with %.2g transactions a second the recovery time is unknown: raise the load, or the fault's observe to %s", n.rate, prose.Duration(fewestSlots*slot))
 	}
-	recovered := 0
+	found, recovered := outageTimes{start: math.NaN()}, 0
 	for i := range slots {
 		begin := from.Add(time.Duration(i) * slot)
 		counts := n.count(all.Between(begin, begin.Add(slot)))
 		isMissing := float64(counts.done) < outageShare*n.rate*slot.Seconds()
 		isFailing := float64(counts.failed) > (n.errors+outageErrors)*float64(counts.all())
-		if isMissing || isFailing {
-			recovered = i + 1
+		if !isMissing && !isFailing {
+			continue
+		}
+		if recovered = i + 1; math.IsNaN(found.start) {
+			found.start = float64(i) * slot.Seconds()
 		}
 	}
-	seconds := float64(recovered) * slot.Seconds()
+	found.end = float64(recovered) * slot.Seconds()
 	if recovered == slots {
-		return seconds, "it had not recovered at the end of the observation, so its recovery time is longer: raise the fault's observe"
+		return found, "it had not recovered at the end of the observation, so its recovery time is longer: raise the fault's observe"
 	}
-	return seconds, ""
+	return found, ""
 }

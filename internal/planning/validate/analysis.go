@@ -74,6 +74,9 @@ func metricNameFault(written string, scenarios []v1alpha1.Scenario) string {
 	case first == metric.System:
 		return fmt.Sprintf("the system as a whole has no such metric: write %s, or begin with a part of it", metric.Cost)
 	case slices.Contains(metric.Components(), first):
+		if fault, isFault := metric.CutFault(window); isFault {
+			return lagMetricFault(name, fault, scenarios)
+		}
 		return serverMetricFault(name)
 	}
 	return fmt.Sprintf("the metric is of load %q, and no scenario has one of this name: begin with one there is (%s), or with a part of the system (%s)",

@@ -96,13 +96,18 @@ func TestGroupsNeverFail(t *testing.T) {
 
 func TestMetricsOfFaults(t *testing.T) {
 	for name, want := range map[string]string{
-		"cico/lostTime@fault-lost":      "",
-		"cico/recoveryTime@fault-lost":  "",
-		"cico/Check-In/p95@fault-lost":  "",
-		"cico/Check-In/p95":             "",
-		"cico/lostTime":                 "lostTime is the cost of a fault: write cico/lostTime@fault- and its name",
-		"cico/lostTime@fault-other":     `the window is after fault "other", and no scenario with load "cico" has one of this name`,
-		"cico/Check-In/p95@fault-other": `the window is after fault "other"`,
+		"cico/lostTime@fault-lost":                "",
+		"cico/recoveryTime@fault-lost":            "",
+		"cico/Check-In/p95@fault-lost":            "",
+		"cico/Check-In/p95":                       "",
+		"kafka/consumerLag/drainTime@fault-lost":  "",
+		"kafka/consumerLag/max@fault-lost":        "",
+		"kafka/consumerLag/drainTime@fault-other": `the window is after fault "other", and no scenario has one of this name`,
+		"module/gateway/cpu/average@fault-lost":   "of servers, only the lag of Kafka's consumers is measured after a fault: write kafka/consumerLag/drainTime or kafka/consumerLag/max",
+		"kafka/consumerLag/drainTime":             `there is no statistic "drainTime" of what servers use`,
+		"cico/lostTime":                           "lostTime is the cost of a fault: write cico/lostTime@fault- and its name",
+		"cico/lostTime@fault-other":               `the window is after fault "other", and no scenario with load "cico" has one of this name`,
+		"cico/Check-In/p95@fault-other":           `the window is after fault "other"`,
 	} {
 		made := withFaults(t, lostModule)
 		made.Spec.Analysis.Primary = []string{name}

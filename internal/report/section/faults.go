@@ -36,7 +36,7 @@ func faultSentence(under *scenario) string {
 				if found == nil {
 					continue
 				}
-				part := fmt.Sprintf("%s with %s", withUnit(found.text(), metric.UnitSeconds), arm.Name)
+				part := fmt.Sprintf("%s with %s", lossText(found), arm.Name)
 				if interval := intervalText(found); interval != digits.Dash {
 					part += " (" + interval + ")"
 				}
@@ -48,6 +48,14 @@ func faultSentence(under *scenario) string {
 		}
 	}
 	return strings.Join(sentences, " ")
+}
+
+// lossText is "none" if more was done after the fault than before, by chance.
+func lossText(lost *values) string {
+	if lost.center() <= 0 {
+		return "none"
+	}
+	return withUnit(lost.text(), metric.UnitSeconds)
 }
 
 // objectiveText is empty without an objective.
@@ -63,7 +71,7 @@ func faultTable(_ *Record, under *scenario) []document.Block {
 	result := &document.Table{
 		Caption: "Cost of faults",
 		Columns: slices.Concat(document.TextColumns("Fault", "Load", "Arm"), document.NumberColumns("Runs", "Lost time, s", "Interval",
-			"Excess errors", "Excess response time, s", "Recovery time, s", "Pods ready again after, s")),
+			"Excess errors", "Excess response time, s")),
 	}
 	for _, fault := range under.Faults {
 		for _, load := range under.Loads {
@@ -73,13 +81,80 @@ func faultTable(_ *Record, under *scenario) []document.Block {
 		}
 	}
 	if len(result.Rows) == 0 {
-		return nil
+		return faultPhaseTable(under)
 	}
-	return append(result.Blocks(), document.Paragraph(
+	blocks := append(result.Blocks(), document.Paragraph(
 		"Lost time is how long the load takes, undisturbed, for the successful transactions that are missing after the fault. "+
 			objectivesText(under)+
-			"Errors and response times are those beyond the undisturbed ones of the same run, until the observation ends. "+
-			"The recovery time ends with the last stretch in which fewer than half of the usual transactions succeed, or a tenth more fail than usual."))
+			"Errors and response times are those beyond the undisturbed ones of the same run, until the observation ends."))
+	return append(blocks, faultPhaseTable(under)...)
+}
+
+// faultPhaseTable has the times of what follows each fault.
+func faultPhaseTable(under *scenario) []document.Block {
+	columns := slices.DeleteFunc(slices.Clone(faultPhases), func(phase faultPhase) bool { return !phase.isKnown(under) })
+	if len(columns) == 0 {
+		return nil
+	}
+	result := &document.Table{Caption: "Phases after faults, in seconds since the fault began", Columns: document.TextColumns("Fault", "Load", "Arm")}
+	for _, phase := range columns {
+		result.Columns = append(result.Columns, document.NumberColumns(phase.title)...)
+	}
+	for _, fault := range under.Faults {
+		for _, load := range under.Loads {
+			for i, arm := range under.arms {
+				cells := []document.Cell{nameCell(fault.Name), nameCell(load.Name), armCell(arm.Name)}
+				for _, phase := range columns {
+					cells = append(cells, document.TextCells(phase.text(under, load.Name, fault.Name, arm.Name))...)
+				}
+				result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: cells})
+			}
+		}
+	}
+	return append(result.Blocks(), document.Paragraph(
+		"In an outage, fewer than half of the usual transactions succeed, or a tenth more fail than usual. "+
+			"The lag of Kafka's consumers has drained when it is at most the highest one before the fault. Times are means of runs."))
+}
+
+// faultPhase is a column of faultPhaseTable.
+type faultPhase struct {
+	title string
+	// metric of a load and a fault; empty for the pods.
+	metric func(load, fault string) string
+}
+
+var faultPhases = []faultPhase{
+	{"First outage", func(load, fault string) string { return faultMetric(load, fault, metric.OutageStart) }},
+	{"End of the last outage", func(load, fault string) string { return faultMetric(load, fault, metric.RecoveryTime) }},
+	{title: "Pods ready again"},
+	{"Lag drained", func(_, fault string) string { return lagMetric(fault, metric.DrainTime) }},
+	{"Highest lag, messages", func(_, fault string) string { return lagMetric(fault, metric.Max) }},
+}
+
+// lagMetric is a statistic of the lag of all Kafka consumers after a fault.
+func lagMetric(fault, statistic string) string {
+	return metric.In(metric.Name(metric.Kafka, metric.ConsumerLag, statistic), metric.AfterFault(fault))
+}
+
+// isKnown reports whether any arm has the phase.
+func (p faultPhase) isKnown(under *scenario) bool {
+	for _, fault := range under.Faults {
+		for _, load := range under.Loads {
+			for _, arm := range under.arms {
+				if p.text(under, load.Name, fault.Name, arm.Name) != digits.Dash {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (p faultPhase) text(under *scenario, load, fault, arm string) string {
+	if p.metric == nil {
+		return readyText(under.validRuns(arm), fault)
+	}
+	return under.at(p.metric(load, fault), arm).text()
 }
 
 // objectivesText explains the objectives of the scenario's faults; empty without any.
@@ -107,7 +182,7 @@ func faultRows(under *scenario, fault, load string) []document.Row {
 		rows = append(rows, document.Row{First: i == 0, Cells: append(
 			[]document.Cell{nameCell(fault), nameCell(load), armCell(arm.Name)},
 			document.TextCells(digits.Count(len(lost.numbers)), lost.text(), intervalText(lost), of(metric.ExcessErrors).text(),
-				of(metric.ExcessTime).text(), of(metric.RecoveryTime).text(), readyText(under.validRuns(arm.Name), fault))...)})
+				of(metric.ExcessTime).text())...)})
 	}
 	return rows
 }
