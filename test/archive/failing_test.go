@@ -173,11 +173,11 @@ func TestConnectionBreaksAtAnyRequest(t *testing.T) {
 			for n := int64(1); ; n++ {
 				bucket := newBucket(t)
 				store := open(t, at(t, front.URL, bucket), archive.Options{Timeout: 10 * time.Second})
-				front.newServer.Store(0)
+				front.requests.Store(0)
 				// The fault also hits all later requests, so that the library's own retries
 				// fail too.
 				front.setFault(func(p *proxy, writer http.ResponseWriter, request *http.Request) {
-					if p.newServer.Load() >= n {
+					if p.requests.Load() >= n {
 						broken(p, writer, request)
 						return
 					}
@@ -308,11 +308,11 @@ func TestRequestsPerRecord(t *testing.T) {
 	bucket, proxy := newBucket(t), newProxy(t)
 	store := open(t, at(t, proxy.URL, bucket), archive.Options{})
 	for _, want := range []int64{10, 10} {
-		proxy.newServer.Store(0)
+		proxy.requests.Store(0)
 		if _, err := store.Keep(t.Context(), record(1)); err != nil {
 			t.Fatal(err)
 		}
-		if got := proxy.newServer.Load(); got != want {
+		if got := proxy.requests.Load(); got != want {
 			t.Errorf("%d requests, want %d", got, want)
 		}
 	}
@@ -358,7 +358,7 @@ func TestLargeObject(t *testing.T) {
 	body := bytes.Repeat(raw(3), 60)
 	digest, err := store.Put(t.Context(), body)
 	expect.NoError(t, err)
-	if got := proxy.newServer.Load(); got != 2 {
+	if got := proxy.requests.Load(); got != 2 {
 		t.Errorf("%d requests, want 2", got)
 	}
 	if got, err := store.Get(t.Context(), digest); err != nil || !bytes.Equal(got, body) {

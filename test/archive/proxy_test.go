@@ -23,8 +23,8 @@ type proxy struct {
 	*httptest.Server
 	inner *httputil.ReverseProxy
 	fault atomic.Pointer[fault]
-	// newServer is the number of requests.
-	newServer atomic.Int64
+	// requests counts all of them.
+	requests atomic.Int64
 }
 
 func newProxy(t *testing.T) *proxy {
@@ -36,7 +36,7 @@ func newProxy(t *testing.T) *proxy {
 	}}}
 	p.inner.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 	p.Server = httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
-		p.newServer.Add(1)
+		p.requests.Add(1)
 		if fault := p.fault.Load(); fault != nil {
 			(*fault)(p, writer, request)
 			return

@@ -324,8 +324,8 @@ func deleteConfigMap(ctx context.Context, s *subject) (string, func(context.Cont
 		return "none", noHeal, nil
 	}
 	slices.SortFunc(ours, func(a, b corev1.ConfigMap) int { return strings.Compare(a.Name, b.Name) })
-	selectedFaults := ours[s.rand.IntN(len(ours))]
-	return selectedFaults.Name, noHeal, client.IgnoreNotFound(cluster.Delete(ctx, &selectedFaults))
+	chosen := ours[s.rand.IntN(len(ours))]
+	return chosen.Name, noHeal, client.IgnoreNotFound(cluster.Delete(ctx, &chosen))
 }
 
 // moveClock moves the machine's clock by three minutes. The operator allows a smaller

@@ -103,8 +103,8 @@ type result struct {
 	fault string
 	// hit is the object that the fault hit.
 	hit string
-	// snapshot is the phase of the experiment at that time.
-	snapshot string
+	// phase is the phase of the experiment at that time.
+	phase string
 	// invalidates is true if the run that the fault hit must be invalid.
 	invalidates bool
 	// run is the active run, and outcome is its outcome.
@@ -165,7 +165,7 @@ func (c *chaos) inject(ctx context.Context, s *subject) bool {
 		c.pending = append(c.pending, next)
 		return false
 	}
-	r := &result{fault: next.name, snapshot: before.phase(), run: before.run(), invalidates: next.invalidates && before.freshLoad()}
+	r := &result{fault: next.name, phase: before.phase(), run: before.run(), invalidates: next.invalidates && before.freshLoad()}
 	c.results = append(c.results, r)
 	hit, heal, err := next.inject(ctx, s)
 	expect.NoError(c.t, err, "%s", next.name)
@@ -243,7 +243,7 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 func (r *result) String() string {
-	cells := []string{r.fault, r.hit, r.snapshot, cmp.Or(r.reported, "–"), r.outcome, strings.Join(r.wrong, "; ")}
+	cells := []string{r.fault, r.hit, r.phase, cmp.Or(r.reported, "–"), r.outcome, strings.Join(r.wrong, "; ")}
 	for i, cell := range cells {
 		cells[i] = strings.ReplaceAll(cell, "|", "/")
 	}

@@ -44,11 +44,11 @@ type printed struct {
 func printReport(t *testing.T, of page) printed {
 	t.Helper()
 	input := readSample(t, of.sample, of.system)
-	newRun, err := report.New(input)
+	made, err := report.New(input)
 	expect.NoError(t, err)
-	text, err := newRun.CSV()
+	text, err := made.CSV()
 	expect.NoError(t, err)
-	page := newRun.Markdown("")
+	page := made.Markdown("")
 	lines, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	expect.NoError(t, err)
 	found := printed{values: map[[3]string]bool{}, page: string(page)}
@@ -117,12 +117,12 @@ func TestEveryPublishedRowHasACell(t *testing.T) {
 	rows, cells := 0, 0
 	for _, of := range pages {
 		t.Run(of.id, func(t *testing.T) {
-			newRun := newTally(t, of)
-			all = append(all, newRun)
-			for _, n := range newRun.found {
+			one := newTally(t, of)
+			all = append(all, one)
+			for _, n := range one.found {
 				rows, cells = rows+n, cells+n
 			}
-			for _, n := range newRun.gaps {
+			for _, n := range one.gaps {
 				rows += n
 			}
 		})
@@ -135,34 +135,34 @@ func TestEveryPublishedRowHasACell(t *testing.T) {
 
 func newTally(t *testing.T, of page) tally {
 	t.Helper()
-	newRun := tally{map[[2]string]int{}, map[[2]string]int{}}
+	counted := tally{map[[2]string]int{}, map[[2]string]int{}}
 	report := printReport(t, of)
 	for _, row := range readRows(t, of.id) {
 		at, why := of.cell(row)
 		if why != "" {
-			newRun.gaps[[2]string{row.Table, why}]++
+			counted.gaps[[2]string{row.Table, why}]++
 			continue
 		}
 		if missing := report.missing(at); missing != "" {
 			t.Errorf("%+v: %s", row, missing)
 			continue
 		}
-		newRun.found[[2]string{row.Table, at.Section}]++
+		counted.found[[2]string{row.Table, at.Section}]++
 	}
-	return newRun
+	return counted
 }
 
 // formatTable formats the README's table of pages, their tables, samples and sections.
 func formatTable(all []tally) string {
 	var text strings.Builder
 	text.WriteString("| page | its table | rows | in the report of | section, or why there is none |\n|---|---|---:|---|---|\n")
-	for i, newRun := range all {
+	for i, counted := range all {
 		of := pages[i]
-		for _, key := range sortedKeys(newRun.found) {
-			fmt.Fprintf(&text, "| %s | %s | %d | [%s](../../config/samples/%s) | %s |\n", of.id, key[0], newRun.found[key], strings.TrimSuffix(of.sample, ".yaml"), of.sample, key[1])
+		for _, key := range sortedKeys(counted.found) {
+			fmt.Fprintf(&text, "| %s | %s | %d | [%s](../../config/samples/%s) | %s |\n", of.id, key[0], counted.found[key], strings.TrimSuffix(of.sample, ".yaml"), of.sample, key[1])
 		}
-		for _, key := range sortedKeys(newRun.gaps) {
-			fmt.Fprintf(&text, "| %s | %s | %d | – | %s |\n", of.id, key[0], newRun.gaps[key], key[1])
+		for _, key := range sortedKeys(counted.gaps) {
+			fmt.Fprintf(&text, "| %s | %s | %d | – | %s |\n", of.id, key[0], counted.gaps[key], key[1])
 		}
 	}
 	return text.String()

@@ -102,8 +102,8 @@ export function childrenOf(okapi, { id, subordinationType }) {
   if (subordinationType !== 'COMPOSITE_PARENT') return [];
   const found = [];
   try {
-    for (;;) {
-      const { jobExecutions = [] } = okapi.getJson(['/change-manager/jobExecutions/{}/children', id], { limit: pageSize, offset: found.length });
+    for (let offset = 0; ; offset += pageSize) {
+      const { jobExecutions = [] } = okapi.getJson(['/change-manager/jobExecutions/{}/children', id], { limit: pageSize, offset });
       found.push(...jobExecutions.filter((child) => child.id !== id));
       if (jobExecutions.length < pageSize) return found;
     }
