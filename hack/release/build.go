@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/spf13/cobra"
 
 	"perflab.dev/perflab/hack/release/internal/gocommand"
@@ -25,6 +26,7 @@ type settings struct {
 	source, out        string
 	version            string
 	registry, download string
+	java               string
 	platforms          []string
 	dirty              bool
 }
@@ -55,8 +57,8 @@ func newBuild() *cobra.Command {
 		Use:   "build --version vX.Y.Z",
 		Short: "Make a release",
 		Long: `Make a release: archives of the command line for each platform with a krew
-manifest, images and the chart as OCI layouts, an SPDX list of what is in each, the
-source of k6, how all of it was built, and checksums.txt over all. Everything bears the
+manifest, images and the chart as OCI layouts, a list of what is in each, the experiment of the
+quick start, the source of k6, how all of it was built, and checksums.txt over all. Everything bears the
 time of the commit, or of SOURCE_DATE_EPOCH, so that whoever builds the commit with the
 same Go gets the same files.`,
 		Args: cobra.NoArgs,
@@ -74,6 +76,7 @@ same Go gets the same files.`,
 	flags.StringVar(&asked.version, "version", "", "version, for example v0.1.0")
 	flags.StringVar(&asked.registry, "registry", "example.org/perflab", "where the images will be pushed, which the chart names")
 	flags.StringVar(&asked.download, "download", "https://example.org/perflab", "where the archives will be, below a folder of the version, which the krew manifest names")
+	flags.StringVar(&asked.java, "java-image", "", "base of the sample system's image, with Java 17 or later and a shell, as NAME@sha256:…; without it the release has neither the sample system nor the demo")
 	flags.StringSliceVar(&asked.platforms, "platform", nil, "only this platform, for example linux/amd64; may be repeated, for tests")
 	flags.BoolVar(&asked.dirty, "allow-dirty", false, "build although no commit holds the source as it is")
 	return build
@@ -89,6 +92,9 @@ func begin(ctx context.Context, asked settings, say io.Writer) (*release, error)
 	}
 	if _, err := os.Stat(filepath.Join(asked.source, "cmd", "perflab")); err != nil {
 		return nil, fmt.Errorf("--source %q is not the root of PerfLab's source: %w", asked.source, err)
+	}
+	if _, err := name.NewDigest(asked.java); asked.java != "" && err != nil {
+		return nil, fmt.Errorf("--java-image %q: write the name with its digest, NAME@sha256:…, so that the release depends only on its parameters: %w", asked.java, err)
 	}
 	making := &release{settings: asked, built: map[string][]byte{}, linked: map[string][]licence.Module{}, say: say}
 	for _, text := range asked.platforms {
@@ -130,7 +136,7 @@ func (r *release) make(ctx context.Context) error {
 }
 
 func (r *release) fill(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{r.judge, r.compile, r.packCommandLine, r.packImages, r.packSource, r.stateProvenance} {
+	for _, step := range []func(context.Context) error{r.judge, r.compile, r.packCommandLine, r.packImages, r.packSample, r.packSource, r.stateProvenance} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -78,6 +78,15 @@ func (r *release) archive(platform product.Platform) (string, []byte, error) {
 
 // documents returns the licenses of the project, of programs and of what they link.
 func (r *release) documents(programs ...product.Program) ([]bundle.Entry, error) {
+	var linked []licence.Module
+	for _, program := range programs {
+		linked = append(linked, r.linked[program.Name]...)
+	}
+	return r.licences(linked)
+}
+
+// licences returns the licenses of the project and of modules.
+func (r *release) licences(linked []licence.Module) ([]bundle.Entry, error) {
 	var entries []bundle.Entry
 	for _, name := range []string{"LICENSE", "NOTICE"} {
 		content, err := r.read(name)
@@ -85,10 +94,6 @@ func (r *release) documents(programs ...product.Program) ([]bundle.Entry, error)
 			return nil, err
 		}
 		entries = append(entries, bundle.File(name, content))
-	}
-	var linked []licence.Module
-	for _, program := range programs {
-		linked = append(linked, r.linked[program.Name]...)
 	}
 	return append(entries, bundle.File(notices, []byte(licence.Texts(linked)))), nil
 }

@@ -25,8 +25,12 @@ import (
 	"perflab.dev/perflab/hack/release/internal/sbom"
 )
 
-// searchPath is the PATH of an image's programs.
-const searchPath = "PATH=/usr/local/bin:/usr/bin:/bin"
+const (
+	// searchPath is the PATH of an image's programs.
+	searchPath = "PATH=/usr/local/bin:/usr/bin:/bin"
+	// documentsFolder has the licenses in an image.
+	documentsFolder = "usr/share/doc/perflab/"
+)
 
 // packImages writes the images, and the chart, which contains their digests.
 func (r *release) packImages(context.Context) error {
@@ -37,8 +41,7 @@ func (r *release) packImages(context.Context) error {
 		if err != nil {
 			return fmt.Errorf("image %s: %w", image.Name, err)
 		}
-		references[image.Name] = fmt.Sprintf("%s/%s:%s@%s", r.registry, image.Name, r.version, index)
-		r.images = append(r.images, provenance.Subject{Name: r.registry + "/" + image.Name, SHA256: index.Hex})
+		references[image.Name] = r.reference(image.Name, index)
 	}
 	return r.packChart(references)
 }
@@ -56,15 +59,7 @@ func (r *release) packImage(image product.Image) (v1.Hash, error) {
 		}
 		made = append(made, one)
 	}
-	index := oci.Index(platforms, made, r.annotations(image.Title, image.Licence))
-	saved, err := oci.SaveIndex(index, r.version, r.created)
-	if err != nil {
-		return v1.Hash{}, err
-	}
-	if err := r.write(fmt.Sprintf("%s-%s.oci.tar", image.Name, r.version), saved); err != nil {
-		return v1.Hash{}, err
-	}
-	return index.Digest()
+	return r.writeIndex(image.Name, oci.Index(platforms, made, r.annotations(image.Title, image.Licence)))
 }
 
 func (r *release) annotations(title, licences string) map[string]string {
@@ -124,7 +119,7 @@ func (r *release) copies(image product.Image) ([]packing.Entry, error) {
 		return nil, err
 	}
 	for i := range documents {
-		documents[i].Name = "usr/share/doc/perflab/" + documents[i].Name
+		documents[i].Name = documentsFolder + documents[i].Name
 	}
 	for _, path := range slices.Sorted(maps.Keys(image.Copies)) {
 		found, err := packing.Disk(filepath.Join(r.source, image.Copies[path]), path)

@@ -41,6 +41,9 @@ func (r *release) parameters() map[string]any {
 		"version": r.version, "registry": r.registry, "download": r.download,
 		"sourceDateEpoch": strconv.FormatInt(r.created.Unix(), 10),
 	}
+	if r.java != "" {
+		parameters["javaImage"] = r.java
+	}
 	if len(r.platforms) > 0 {
 		parameters["platforms"] = strings.Join(r.platforms, ",")
 	}

@@ -63,7 +63,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	stop, err := serveJava()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	ended := m.Run()
+	stop()
 	_ = os.RemoveAll(scratch) // Best effort: it is temporary.
 	os.Exit(ended)
 }
@@ -76,7 +82,7 @@ func makeRelease(origin, name string) (string, error) {
 	}
 	asked := settings{
 		source: source, out: filepath.Join(scratch, name, "out"), version: testVersion,
-		registry: testRegistry, download: testDownload, platforms: platforms(),
+		registry: testRegistry, download: testDownload, java: javaImage, platforms: platforms(),
 	}
 	making, err := begin(background, asked, io.Discard)
 	if err != nil {
@@ -308,6 +314,7 @@ func TestBuildRefuses(t *testing.T) {
 		"NoV":       {settings{source: dirty, version: "0.1.0"}, `--version "0.1.0": give one`},
 		"NoSource":  {settings{source: t.TempDir(), version: "v0.1.0"}, "is not the root of PerfLab's source"},
 		"Platform":  {settings{source: dirty, version: "v0.1.0", platforms: []string{"linux"}}, `platform "linux": write OS/ARCH`},
+		"JavaTag":   {settings{source: dirty, version: "v0.1.0", java: "example.org/java:17"}, `--java-image "example.org/java:17": write the name with its digest, NAME@sha256:…`},
 		"Dirty":     {settings{source: dirty, version: "v0.1.0"}, "the source has changes that are in no commit (?? new.go)"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,8 @@
 package licence
 
 import (
+	"archive/zip"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,5 +98,62 @@ func TestLicencesOfLinkedPackages(t *testing.T) {
 				t.Errorf("it is %+v, want %q", modules, tc.want)
 			}
 		})
+	}
+}
+
+// TestJars reads the licenses of a Java program's libraries: one of those that a project offers, with
+// the text in the jar, or else the standard one.
+func TestJars(t *testing.T) {
+	policy, err := OwnPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for jar, file := range map[string]string{"own-1.0.jar": "META-INF/LICENSE.txt", "none-2.0.jar": "META-INF/MANIFEST.MF", "deep-3.0.jar": "com/example/LICENSE"} {
+		writeJar(t, filepath.Join(folder, jar), file)
+	}
+	const bill = `{"components": [%s]}`
+	for name, tc := range map[string]struct{ component, expression, text, refused string }{
+		"Own":      {`{"group": "g", "name": "own", "version": "1.0", "licenses": [{"license": {"id": "MIT"}}]}`, "MIT", "the text", ""},
+		"Choice":   {`{"group": "g", "name": "own", "version": "1.0", "licenses": [{"license": {"id": "EPL-2.0"}}, {"license": {"id": "Apache-2.0"}}]}`, "Apache-2.0", "the text", ""},
+		"Standard": {`{"group": "g", "name": "none", "version": "2.0", "licenses": [{"license": {"id": "LGPL-2.1-only"}}]}`, "LGPL-2.1-only", "GNU LESSER GENERAL PUBLIC LICENSE", ""},
+		"Deep":     {`{"group": "g", "name": "deep", "version": "3.0", "licenses": [{"license": {"id": "Apache-2.0"}}]}`, "Apache-2.0", "Apache License", ""},
+		"Refused":  {`{"group": "g", "name": "own", "version": "1.0", "licenses": [{"license": {"id": "GPL-3.0-only"}}]}`, "GPL-3.0-only", "the text", "sample links g:own 1.0, which is under GPL-3.0-only"},
+		"Unknown":  {`{"group": "g", "name": "own", "version": "1.0"}`, "", "the text", "g:own 1.0, whose licence is unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			modules, err := policy.Jars("sample", fmt.Appendf(nil, bill, tc.component), folder)
+			if err != nil || len(modules) != 1 || modules[0].Expression != tc.expression || !strings.Contains(Texts(modules), tc.text) {
+				t.Fatalf("%+v, %v", modules, err)
+			}
+			if err := policy.Judge("sample", modules); (err == nil) != (tc.refused == "") || err != nil && !strings.Contains(err.Error(), tc.refused) {
+				t.Errorf("error %v, want %q", err, tc.refused)
+			}
+		})
+	}
+	if _, err := policy.Jars("sample", fmt.Appendf(nil, bill, `{"name": "missing", "version": "1.0"}`), folder); err == nil {
+		t.Error("a library without a jar is accepted")
+	}
+}
+
+func writeJar(t *testing.T, path, name string) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar := zip.NewWriter(file)
+	entry, err := jar.Create(name)
+	if err == nil {
+		_, err = entry.Write([]byte("the text"))
+	}
+	if err == nil {
+		err = jar.Close()
+	}
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

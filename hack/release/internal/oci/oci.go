@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -34,12 +35,16 @@ const (
 	Created     = "org.opencontainers.image.created"
 	Licences    = "org.opencontainers.image.licenses"
 	Description = "org.opencontainers.image.description"
+	BaseName    = "org.opencontainers.image.base.name"
+	BaseDigest  = "org.opencontainers.image.base.digest"
 	reference   = "org.opencontainers.image.ref.name"
 )
 
 // Settings are an image's metadata and its command.
 type Settings struct {
-	Platform    product.Platform
+	Platform product.Platform
+	// Base is the image below, whose environment is kept; nil for none.
+	Base        v1.Image
 	Entrypoint  []string
 	User        string
 	Env         []string
@@ -47,9 +52,16 @@ type Settings struct {
 	Created     time.Time
 }
 
-// Image builds an image without a base, with one layer for each list.
+// Image builds an image with one layer for each list, above those of its base.
 func Image(settings Settings, layers ...[]bundle.Entry) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	environment := settings.Env
+	if settings.Base != nil {
+		var err error
+		if image, environment, err = onBase(image, settings); err != nil {
+			return nil, fmt.Errorf("reading the base: %w", err)
+		}
+	}
 	for _, entries := range layers {
 		layer, err := newLayer(entries, settings.Created)
 		if err != nil {
@@ -67,8 +79,36 @@ func Image(settings Settings, layers ...[]bundle.Entry) (v1.Image, error) {
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created = settings.Platform.OS, settings.Platform.Arch, v1.Time{Time: settings.Created}
-	config.Config = v1.Config{Entrypoint: settings.Entrypoint, User: settings.User, Env: settings.Env, Labels: settings.Annotations, WorkingDir: "/"}
+	config.Config = v1.Config{Entrypoint: settings.Entrypoint, User: settings.User, Env: environment, Labels: settings.Annotations, WorkingDir: "/"}
 	return mutate.ConfigFile(image, config)
+}
+
+// onBase adds the layers of the base to an image, and returns the environment of both.
+func onBase(image v1.Image, settings Settings) (v1.Image, []string, error) {
+	config, err := settings.Base.ConfigFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	if has := (product.Platform{OS: config.OS, Arch: config.Architecture}); has != settings.Platform {
+		return nil, nil, fmt.Errorf("it is for %s, not for %s", has, settings.Platform)
+	}
+	layers, err := settings.Base.Layers()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, layer := range layers {
+		mediaType, err := layer.MediaType()
+		if err != nil {
+			return nil, nil, err
+		}
+		if mediaType == types.DockerLayer {
+			mediaType = types.OCILayer // The same bytes.
+		}
+		if image, err = mutate.Append(image, mutate.Addendum{Layer: layer, MediaType: mediaType, History: v1.History{CreatedBy: "base"}}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return image, slices.Concat(config.Config.Env, settings.Env), nil
 }
 
 func newLayer(entries []bundle.Entry, at time.Time) (v1.Layer, error) {
