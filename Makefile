@@ -172,8 +172,8 @@ build-sample: ## Build the sample library system.
 RELEASE = $(BIN)/release
 
 .PHONY: release
-release: $(RELEASE) ## Build a release in dist/ (VERSION=v0.1.0 REGISTRY=host/path DOWNLOAD=https://... KEY=cosign.key).
-	$(RELEASE) build --version "$(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION))" $(if $(REGISTRY),--registry "$(REGISTRY)") $(if $(DOWNLOAD),--download "$(DOWNLOAD)")
+release: $(RELEASE) ## Build a release in dist/ (VERSION=v0.1.0 REGISTRY=host/path DOWNLOAD=https://... JAVA_IMAGE=name@sha256:... KEY=cosign.key).
+	$(RELEASE) build --version "$(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION))" $(if $(REGISTRY),--registry "$(REGISTRY)") $(if $(DOWNLOAD),--download "$(DOWNLOAD)") $(if $(JAVA_IMAGE),--java-image "$(JAVA_IMAGE)")
 	@$(if $(KEY)$(SIGSTORE_ID_TOKEN),$(MAKE) --no-print-directory release-sign,echo "not signed: set KEY=cosign.key, or an identity in SIGSTORE_ID_TOKEN")
 
 .PHONY: release-sign
@@ -253,6 +253,10 @@ test-packaging: $(GOTESTSUM) ## Render and install the chart and config/, and ch
 .PHONY: test-release
 test-release: $(GOTESTSUM) ## Build a release twice, in two places, and check its content.
 	cd hack/release && $(GO_TEST) -timeout 60m ./...
+
+.PHONY: test-install
+test-install: ## Install a release from a registry on a new cluster, and run the demo to its verdict (RELEASE=dist/v0.1.0 REGISTRY=host/path).
+	hack/test-install.sh
 
 .PHONY: test-archive
 test-archive: $(GOTESTSUM) ## Test the archive with a real S3 server, behind a proxy that injects faults, and with emulators.

@@ -14,10 +14,7 @@ restart() {
 }
 
 install_emulators() {
-  # If the real operators are installed, no emulators are needed.
-  if kubectl get namespace strimzi-system k6-operator-system >/dev/null 2>&1; then
-    return
-  fi
+  if has_real_operators; then return; fi
   "$root/test/emulators/install.sh"
   restart perflab-emulators emulators
 }

@@ -22,6 +22,9 @@ use_cluster() {
 
 kubectl() { command "$KUBECTL" "$@"; }
 
+# has_real_operators: the cluster has Strimzi and k6-operator, so that no emulators are needed.
+has_real_operators() { kubectl get namespace strimzi-system k6-operator-system >/dev/null 2>&1; }
+
 # cluster_with_images creates the cluster and builds the images in parallel, because both
 # wait for the network at times, and then loads the images.
 cluster_with_images() {

@@ -20,21 +20,21 @@ source "$here/../images/catalogue.sh"
 
 usage() {
   cat <<EOF
-usage: cluster.sh up|down|status|kubeconfig|kubectl-path|help
+usage: cluster.sh up|down|status|registry|kubeconfig|kubectl-path|help
 
 up            makes the cluster, or mends it; when all is well it does nothing
 down          removes the cluster and all it left on the machine, caches excepted
 status        tells how each part is; fails unless all is well
+registry      starts an image registry that you push to and the cluster pulls from, until the
+              cluster is deleted, and prints its name
 kubeconfig    prints the path of the kubeconfig
-kubectl-path  prints the path of a kubectl of the cluster's version
+kubectl-path  prints the path of a kubectl for the cluster
 
 CLUSTER   the cluster's name, now "$CLUSTER"; several may run at once
 PROVIDER  kind or local; now "$(provider_name)" (kind where a Docker engine answers)
 PERFLAB_CACHE  where built programs and images are kept, now $CACHE
 EOF
 }
-
-kubectl_path() { echo "$(component_build kube)/kubectl"; }
 
 main() {
   case ${1:-help} in
@@ -49,6 +49,11 @@ main() {
     status)
       provider_select
       provider_status
+      ;;
+    registry)
+      provider_select
+      provider_require
+      provider_registry
       ;;
     kubeconfig) echo "$KUBECONFIG_FILE" ;;
     kubectl-path) kubectl_path ;;

@@ -29,3 +29,15 @@ image_make_with_buildah() {
     "${arguments[@]}" --tag "$reference" --file "$dockerfile" "$context" >/dev/null
   buildah_run push --quiet "$reference" "docker-archive:$archive:$reference" >&2
 }
+
+# image_push_with_buildah REFERENCE ARCHIVE REPOSITORY
+image_push_with_buildah() {
+  local digest
+  buildah_require
+  digest=$(mktemp)
+  buildah_run pull --quiet "docker-archive:$2" >&2
+  # Like Docker, without TLS only on the loopback.
+  buildah_run push --quiet --tls-verify="$([[ $3 == localhost:* ]] && echo false || echo true)" --digestfile "$digest" "$1" "docker://$3" >&2
+  echo "$3@$(<"$digest")"
+  rm "$digest"
+}

@@ -9,7 +9,7 @@ KAFKA_IMAGE=kafka
 PRODUCT_IMAGES=(operator collector k6 sample emulators "$KAFKA_IMAGE")
 SYSTEM_IMAGES=(pause coredns storage metrics-server cloudnative-pg postgresql)
 # shellcheck disable=SC2034 # for those who source this
-IMAGES=(operator collector k6 sample emulators kafka kafka-3.9 keycloak "${SYSTEM_IMAGES[@]}")
+IMAGES=(operator collector k6 sample emulators kafka kafka-3.9 keycloak java "${SYSTEM_IMAGES[@]}")
 
 # image_is_component NAME: its content is a build of hack/cluster/build.sh.
 image_is_component() {
@@ -40,6 +40,7 @@ image_dockerfile() {
     keycloak) echo "$ROOT/sample/keycloak/Dockerfile" ;;
     kafka) echo "$ROOT/test/emulators/kafka/Dockerfile" ;;
     kafka-3.9) echo "$ROOT/test/emulators/kafka/3.9/Dockerfile" ;;
+    java) echo "$ROOT/hack/images/java/Dockerfile" ;;
     *) echo "$ROOT/hack/cluster/$1/Dockerfile" ;;
   esac
 }

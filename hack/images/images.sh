@@ -23,12 +23,14 @@ source "$here/own.sh"
 usage() {
   cat >&2 <<EOF
 usage: images.sh build|load [--missing-ok] [NAME...]
+       images.sh push NAME REPOSITORY
        images.sh give NAME:TAG [--archive FILE | --dockerfile DIRECTORY]
        images.sh list
 
 build  builds the images whose inputs changed
 load   builds images, loads missing ones into CLUSTER (now "$CLUSTER") and prints their
        names, so that callers can restart their workloads
+push   builds an image, pushes it to a repository, HOST/PATH, and prints its name and digest
 give   loads your own image into CLUSTER: from an archive of "docker save", built from
        the Dockerfile of a directory, or else from the Docker engine
 list   prints each image with its reference and its state
@@ -95,6 +97,20 @@ image_load() {
   echo "$name"
 }
 
+# image_push NAME REPOSITORY
+image_push() {
+  local archive
+  archive=$(image_build "$1")
+  "image_push_with_$(image_builder)" "$(image_reference "$1")" "$archive" "$2"
+}
+
+image_push_with_docker() {
+  docker load --quiet --input "$2" >&2
+  docker tag "$1" "$3"
+  docker push --quiet "$3" >&2
+  docker inspect --format '{{index .RepoDigests 0}}' "$3"
+}
+
 image_list() {
   local name state
   for name in "${IMAGES[@]}"; do
@@ -124,10 +140,17 @@ main() {
   [[ $# -gt 0 ]] || usage
   local command=$1 missing_ok=no names=() argument
   shift
-  if [[ $command == give ]]; then
-    own_give "$@"
-    return
-  fi
+  case $command in
+    give)
+      own_give "$@"
+      return
+      ;;
+    push)
+      [[ $# -eq 2 && " ${IMAGES[*]} " == *" $1 "* ]] || usage
+      image_push "$@"
+      return
+      ;;
+  esac
   for argument in "$@"; do
     case $argument in
       --missing-ok) missing_ok=yes ;;

@@ -9,7 +9,7 @@
 
 # In the order in which a cluster needs them.
 LOCAL_COMPONENTS=(kube etcd pause coredns storage metrics-server cloudnative-pg)
-COMPONENTS=("${LOCAL_COMPONENTS[@]}" kind helm argocd kueue)
+COMPONENTS=("${LOCAL_COMPONENTS[@]}" kubectl kind helm argocd kueue registry)
 
 # kube is one binary with these names.
 KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl)
@@ -18,7 +18,7 @@ KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kub
 component_root() {
   case $1 in
     metrics-server | cloudnative-pg) echo "$ROOT/hack/cluster/addons" ;;
-    kind | helm | argocd | kueue) echo "$ROOT/hack/cluster/$1" ;;
+    kind | helm | argocd | kueue | registry) echo "$ROOT/hack/cluster/$1" ;;
     *) echo "$ROOT/hack/cluster" ;;
   esac
 }
@@ -26,7 +26,7 @@ component_root() {
 # component_module NAME: the module whose version names the build; empty for our own programs.
 component_module() {
   case $1 in
-    kube) echo k8s.io/kubernetes ;;
+    kube | kubectl) echo k8s.io/kubernetes ;;
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     coredns) echo github.com/coredns/coredns ;;
     metrics-server) echo sigs.k8s.io/metrics-server ;;
@@ -35,6 +35,7 @@ component_module() {
     helm) echo helm.sh/helm/v3 ;;
     argocd) echo github.com/argoproj/argo-cd/v3 ;;
     kueue) echo sigs.k8s.io/kueue ;;
+    registry) echo github.com/distribution/distribution/v3 ;;
     storage | pause) ;;
     *) die "unknown component \"$1\": choose from ${COMPONENTS[*]}" ;;
   esac
@@ -50,6 +51,7 @@ component_package() {
     helm) echo helm.sh/helm/v3/cmd/helm ;;
     argocd) echo github.com/argoproj/argo-cd/v3/cmd ;;
     kueue) echo sigs.k8s.io/kueue/cmd/kueue ;;
+    registry) echo github.com/distribution/distribution/v3/cmd/registry ;;
     *) echo "./$1" ;;
   esac
 }
@@ -68,7 +70,7 @@ component_ldflags() {
   local version
   version=$(component_version "$1")
   case $1 in
-    kube)
+    kube | kubectl)
       local prefix=k8s.io/component-base/version minor=${version#v1.}
       echo "-s -w -X $prefix.gitVersion=$version -X $prefix.gitMajor=1 -X $prefix.gitMinor=${minor%%.*} -X $prefix.gitTreeState=clean"
       ;;

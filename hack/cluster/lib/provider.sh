@@ -5,6 +5,7 @@
 #   provider_up                      creates or repairs the cluster
 #   provider_down                    deletes the cluster
 #   provider_status                  prints the cluster's state; fails unless it is healthy
+#   provider_registry                starts a registry and prints its name, HOST:PORT
 #   provider_ctr ARGS...             runs containerd's ctr in the cluster
 #   provider_running                 fails unless the cluster is running
 #   provider_load_archive FILE OLD   loads the image in a docker archive; OLD is the

@@ -37,6 +37,8 @@ source "$ROOT/hack/cluster/providers/local/control_plane.sh"
 source "$ROOT/hack/cluster/providers/local/node.sh"
 # shellcheck source=local/addons.sh
 source "$ROOT/hack/cluster/providers/local/addons.sh"
+# shellcheck source=local/registry.sh
+source "$ROOT/hack/cluster/providers/local/registry.sh"
 
 local_require() {
   [[ $EUID -eq 0 ]] || die "the local provider needs root; without root, PerfLab uses a Docker engine that answers. $(docker_error)"

@@ -8,7 +8,7 @@ PKI_DAYS=3650
 # is complete or absent.
 pki_ensure() {
   [[ -d $PKI ]] || pki_make
-  [[ -s $STATE/port ]] || api_port_choose >"$STATE/port"
+  [[ -s $STATE/port ]] || port_choose 20000 >"$STATE/port"
   kubeconfig_write "$KUBECONFIG_FILE" "https://127.0.0.1:$(<"$STATE/port")" admin
   local name
   for name in kube-controller-manager kube-scheduler kubelet kube-proxy; do
@@ -83,12 +83,12 @@ EOF
   mv "$file.partial" "$file"
 }
 
-# api_port_choose prints a free port of the host. The search starts at a number that depends
-# on the name, so that a cluster tends to keep its port.
-api_port_choose() {
+# port_choose BASE prints a free port of the host from BASE on. The search starts at a number
+# that depends on the cluster's name, so that a cluster tends to keep its port.
+port_choose() {
   local port sum
   sum=$(cksum <<<"$CLUSTER")
-  port=$((20000 + ${sum%% *} % 10000))
+  port=$(($1 + ${sum%% *} % 10000))
   while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
   echo "$port"
 }
