@@ -16,6 +16,7 @@ const root = "../../"
 // Each file that installs a component has the version of the matrix.
 func TestPinsAgree(t *testing.T) {
 	matrix := Versions()
+	minor := matrix.Kubernetes.Versions[0][:strings.LastIndex(matrix.Kubernetes.Versions[0], ".")]
 	strimzi, k6, postgres, metrics := matrix.Component("strimzi"), matrix.Component("k6-operator"), matrix.Component("cloudnative-pg"), matrix.Component("metrics-server")
 	for _, pin := range []struct{ file, pattern, want string }{
 		{"hack/cluster/go.mod", `\n\tk8s.io/kubernetes v(\S+)`, matrix.Kubernetes.Versions[0]},
@@ -25,6 +26,7 @@ func TestPinsAgree(t *testing.T) {
 		{"hack/cluster/lib/provider.sh", `\[\[ \$STRIMZI == (\S+) `, strimzi.Versions[0]},
 		{"hack/cluster/lib/provider.sh", `\|\| \$STRIMZI == (\S+) `, strimzi.Versions[1]},
 		{"hack/cluster/providers/kind.sh", `K6_OPERATOR_CHART_VERSION=(\S+)`, k6.Chart.Version},
+		{"hack/cluster/kind/images.txt", `kindest/node:v([0-9]+\.[0-9]+)\.`, minor},
 		{"hack/cluster/kind/images.txt", `ghcr.io/cloudnative-pg/cloudnative-pg:(\S+)`, postgres.Versions[0]},
 		{"hack/cluster/kind/images.txt", `quay.io/strimzi/operator:(\S+)`, strimzi.Versions[0]},
 		{"hack/cluster/kind/images.txt", `k6-operator:controller-v(\S+)`, k6.Versions[0]},

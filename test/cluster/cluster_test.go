@@ -123,7 +123,7 @@ func (p *sandbox) never(takeCalls []string, unwanted ...string) {
 	}
 }
 
-const node = "kindest/node:v1.36.1@sha256:3489c7674813ba5d8b1a9977baea8a6e553784dab7b84759d1014dbd78f7ebd5"
+const node = "kindest/node:v1.35.0@sha256:452d707d4862f52530247495d180205e029056831160e22870e37e3f6c1ac31f"
 
 func TestKindCluster(t *testing.T) {
 	p := newSandbox(t)
@@ -136,8 +136,8 @@ func TestKindCluster(t *testing.T) {
 		"kind load image-archive CACHE/images/metrics-server-HASH.tar --name stand-in",
 		"kind load image-archive CACHE/images/postgresql-HASH.tar --name stand-in",
 		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s apply --server-side --force-conflicts -f CACHE/clusters/stand-in/metrics-server.yaml",
-		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s apply --server-side --force-conflicts -f ROOT/hack/cluster/addons/namespaces.yaml",
 		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s apply --server-side --force-conflicts -k CACHE/clusters/stand-in/cnpg",
+		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s apply --server-side --force-conflicts -f ROOT/hack/cluster/addons/namespaces.yaml",
 		"helm --kubeconfig "+kubeconfig+" upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version 1.2.0 --namespace strimzi-system --values ROOT/hack/cluster/addons/strimzi-values.yaml",
 		"helm --kubeconfig "+kubeconfig+" upgrade --install k6-operator k6-operator --repo https://grafana.github.io/helm-charts --version 4.6.0 --namespace k6-operator-system --values ROOT/hack/cluster/addons/k6-operator-values.yaml",
 		"kubectl --kubeconfig "+kubeconfig+" --request-timeout=60s -n strimzi-system rollout status deployment/strimzi-cluster-operator",
@@ -207,6 +207,39 @@ func TestImagesNeedACluster(t *testing.T) {
 		if said, err := p.run(command...); err == nil || !strings.Contains(said, `cluster "stand-in" is not running: create or repair it with make cluster-up`) {
 			t.Errorf("%v: %v: %s", command, err, said)
 		}
+	}
+}
+
+// A kind cluster needs no Kubernetes to be compiled: the machine's kubectl is used if its version
+// fits.
+func TestKubectlOfTheMachine(t *testing.T) {
+	for minor, isOwn := range map[string]bool{"33": false, "34": true, "35": true, "36": true, "37": false, "": false} {
+		p := newSandbox(t, "KUBECTL_MINOR="+minor)
+		directory := func(component string) string {
+			return strings.TrimSpace(p.must("bash", "-c", "source hack/cluster/lib/common.sh; source hack/cluster/lib/components.sh; component_dir "+component))
+		}
+		expect.NoError(t, os.RemoveAll(directory("kube")))
+		want := filepath.Join(directory("kubectl"), "kubectl")
+		p.writeStub(want)
+		if isOwn {
+			want = filepath.Join(p.programs, "kubectl")
+		}
+		expect.Equal(t, want, strings.TrimSpace(p.must("hack/cluster/cluster.sh", "kubectl-path")), "kubectl beside one of version 1.%s", minor)
+	}
+}
+
+// A machine that pulls nothing names its own node image, and builds CloudNativePG.
+func TestKindClusterWithoutRegistries(t *testing.T) {
+	p := newSandbox(t, "KIND_NODE=node:own", "KIND_PULLS=no")
+	folder := strings.TrimSpace(p.must("bash", "-c", "source hack/cluster/lib/common.sh; source hack/cluster/lib/components.sh; component_dir cloudnative-pg"))
+	expect.NoError(t, os.MkdirAll(filepath.Join(folder, "rootfs"), 0o755))
+	p.must("hack/cluster/cluster.sh", "up")
+	calls := p.takeCalls()
+	p.inOrder(calls, "kind create cluster --name stand-in --image node:own ", "docker build --quiet --tag localhost/perflab/cloudnative-pg:", "kind load image-archive CACHE/images/cloudnative-pg-HASH.tar")
+	p.never(calls, "helm ", "kubectl --kubeconfig CACHE/clusters/stand-in/kubeconfig --request-timeout=60s apply --server-side --force-conflicts -f ROOT/hack/cluster/addons/namespaces.yaml")
+	kustomization, err := os.ReadFile(filepath.Join(p.cache, "clusters/stand-in/cnpg/kustomization.yaml"))
+	if err != nil || !strings.Contains(string(kustomization), "image: localhost/perflab/cloudnative-pg:") || strings.Contains(string(kustomization), "ghcr.io") {
+		t.Errorf("CloudNativePG is installed with %s (%v)", kustomization, err)
 	}
 }
 

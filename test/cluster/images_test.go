@@ -3,10 +3,14 @@
 package cluster_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"perflab.dev/perflab/internal/testing/expect"
 )
 
 // archive writes an archive of one or several images as docker save does.
@@ -113,5 +117,31 @@ func TestBuildahBuildsWithoutDocker(t *testing.T) {
 	if len(takeCalls) != 2 || !strings.Contains(takeCalls[0], " bud ") || !strings.Contains(takeCalls[0], " --tag cart:2.0 --file "+folder+"/Dockerfile "+folder) ||
 		!strings.HasSuffix(takeCalls[1], " push --quiet cart:2.0 docker-archive:CACHE/images/own/cart_2.0.tar.partial:cart:2.0") {
 		t.Errorf("the calls are\n%s", strings.Join(takeCalls, "\n"))
+	}
+}
+
+// The files that Dockerfiles copy from the root are in the context, and the rest is not.
+func TestContextHasCopiedFiles(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, ".dockerignore"))
+	expect.NoError(t, err)
+	var included []string
+	for line := range strings.Lines(string(text)) {
+		if path, is := strings.CutPrefix(strings.TrimSpace(line), "!"); is {
+			included = append(included, path)
+		}
+	}
+	unused := slices.Clone(included)
+	p := newSandbox(t)
+	for _, source := range strings.Fields(p.must("bash", "-c", `
+		source hack/cluster/lib/common.sh; source hack/cluster/lib/components.sh; source hack/images/catalogue.sh
+		for image in "${IMAGES[@]}"; do image_is_component "$image" || copied_paths "$(image_dockerfile "$image")"; done`)) {
+		isWithin := func(path string) bool { return strings.HasPrefix(source+"/", path+"/") }
+		if !slices.ContainsFunc(included, isWithin) {
+			t.Errorf("a Dockerfile copies %s, which .dockerignore leaves out", source)
+		}
+		unused = slices.DeleteFunc(unused, isWithin)
+	}
+	if len(unused) > 0 {
+		t.Errorf("no Dockerfile copies from %q, which .dockerignore includes", unused)
 	}
 }

@@ -70,6 +70,7 @@ kind_like() {
 
 kubectl_like() {
   case "$*" in
+    "version --client"*) printf '{\n  "clientVersion": {\n    "minor": "%s"\n  }\n}' "${KUBECTL_MINOR:-}" ;;
     *"get node "*) printf True ;;
     *"get nodes -o jsonpath"*) printf node ;;
     *"rollout status"*) echo "deployment successfully rolled out" ;;

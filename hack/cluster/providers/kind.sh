@@ -4,15 +4,19 @@
 # sources. The node image is that of this release of kind, by its digest; it determines the
 # version of Kubernetes.
 
+#
+#   KIND_NODE      another node image, which the Docker engine has
+#   KIND_PULLS=no  pulls nothing: CloudNativePG is built here, and Strimzi and k6-operator are
+#                  left to the emulators, which hack/deploy.sh installs
+
 LOGS=$CLUSTER_DIR/log
 K6_OPERATOR_CHART_VERSION=4.6.0
+KIND_PULLS=${KIND_PULLS:-yes}
 
-ADDONS=(
-  kube-system/metrics-server
-  cnpg-system/cnpg-controller-manager
-  strimzi-system/strimzi-cluster-operator
-  k6-operator-system/k6-operator-controller-manager
-)
+ADDONS=(kube-system/metrics-server cnpg-system/cnpg-controller-manager)
+if [[ $KIND_PULLS == yes ]]; then
+  ADDONS+=(strimzi-system/strimzi-cluster-operator k6-operator-system/k6-operator-controller-manager)
+fi
 
 kind() { "$(component_build kind)/kind" "$@"; }
 
@@ -39,7 +43,6 @@ kind_up() {
     kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2
     kind_create
   fi
-  "$ROOT/hack/images/images.sh" load metrics-server postgresql >/dev/null
   kind_addons
   log "cluster \"$CLUSTER\" is up: export KUBECONFIG=$KUBECONFIG_FILE"
 }
@@ -55,7 +58,7 @@ kind_start() {
 }
 
 kind_create() {
-  kind create cluster --name "$CLUSTER" --image "$(kind_image node)" --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
+  kind create cluster --name "$CLUSTER" --image "${KIND_NODE:-$(kind_image node)}" --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
 }
 
 node_ready() {
@@ -73,19 +76,29 @@ cnpg_manifest() {
 }
 
 kind_addons() {
-  local addon
+  local addon images=(metrics-server postgresql) cnpg
+  cnpg=$(kind_image cloudnative-pg)
+  if [[ $KIND_PULLS != yes ]]; then
+    images+=(cloudnative-pg)
+    cnpg=$(image_reference cloudnative-pg)
+  fi
+  "$ROOT/hack/images/images.sh" load "${images[@]}" >/dev/null
   metrics_server_manifest >"$CLUSTER_DIR/metrics-server.yaml"
-  cnpg_kustomization "$CLUSTER_DIR/cnpg" "$(cnpg_manifest)" "$(kind_image cloudnative-pg)"
+  cnpg_kustomization "$CLUSTER_DIR/cnpg" "$(cnpg_manifest)" "$cnpg"
   addon_apply -f "$CLUSTER_DIR/metrics-server.yaml"
-  addon_apply -f "$ROOT/hack/cluster/addons/namespaces.yaml"
   addon_apply -k "$CLUSTER_DIR/cnpg"
+  [[ $KIND_PULLS != yes ]] || kind_operators
+  for addon in "${ADDONS[@]}"; do addon_ready "$addon"; done
+  metrics_ready
+}
+
+kind_operators() {
+  addon_apply -f "$ROOT/hack/cluster/addons/namespaces.yaml"
   helm upgrade --install strimzi oci://quay.io/strimzi-helm/strimzi-kafka-operator --version "$STRIMZI" \
     --namespace strimzi-system --values "$ROOT/hack/cluster/addons/strimzi-values.yaml" --timeout 5m >&2
   helm upgrade --install k6-operator k6-operator --repo https://grafana.github.io/helm-charts \
     --version "$K6_OPERATOR_CHART_VERSION" \
     --namespace k6-operator-system --values "$ROOT/hack/cluster/addons/k6-operator-values.yaml" --timeout 5m >&2
-  for addon in "${ADDONS[@]}"; do addon_ready "$addon"; done
-  metrics_ready
 }
 
 provider_down() {
@@ -108,6 +121,10 @@ provider_status() {
   addons_report "${ADDONS[@]}" || return 1
   echo
   provider_ctr images ls | awk '$1 ~ /^localhost\// { print "  " $1 "  " $4 " " $5 }'
+}
+
+provider_registry() {
+  die "the kind provider has no registry: make one as https://kind.sigs.k8s.io/docs/user/local-registry/ describes, or load images with make image-load"
 }
 
 provider_ctr() { docker exec "$(kind_node)" ctr --namespace k8s.io "$@"; }
