@@ -81,7 +81,8 @@ func pushedDigests(t *testing.T) map[string]string {
 			return nil
 		}))
 	}
-	if len(digests) != len(product.Images)+1 {
+	// The sample's image and the chart are the others.
+	if len(digests) != len(product.Images)+2 {
 		t.Fatalf("%d archives", len(digests))
 	}
 	return digests
@@ -199,7 +200,7 @@ func attached(t *testing.T, reference string) (digest string, bundles [][]byte) 
 // the release was pushed to.
 func pushedReferences(registry string) []string {
 	references := []string{registry + "/" + chartRepository + ":" + testVersion[1:]}
-	for _, image := range product.Images {
+	for _, image := range append(slices.Clone(product.Images), sampleImage) {
 		references = append(references, registry+"/"+image.Name+":"+testVersion)
 	}
 	return references
