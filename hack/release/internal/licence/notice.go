@@ -28,8 +28,9 @@ each of them. Of this source's tests one runs axe-core, copyright Deque Systems,
 the Mozilla Public License 2.0 (internal/testing/browser/axe/LICENSE); no release has it.
 
 Below stands what each program links, with its licence. The licences themselves are in
-the file THIRD_PARTY_NOTICES.txt of each archive and image of a release. This file is
-written by "make notice", and "make licences" says when it is not current.
+the file THIRD_PARTY_NOTICES.txt of each archive and image of a release, and so is the
+list of what the sample system links, which is in Java. This file is written by "make
+notice", and "make licences" says when it is not current.
 `
 
 // Notice returns the file NOTICE of the source, which lists what each program links. The
