@@ -52,6 +52,14 @@ type Capacity struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ms|s|m|h))+$') && duration(self) >= duration('0s')",message="write a duration with its unit: for example 500ms, 30s, 5m or 1h30m",messageExpression="'write a duration with its unit: for example 500ms, 30s, 5m or 1h30m' + (self.matches('^[0-9]+([.][0-9]+)?$') ? '; if seconds are meant, write ' + self + 's' : '')"
 	Settle *metav1.Duration `json:"settle,omitempty"`
 
+	// required is the load that the system has to take, for example 100 users:
+	// status.capacities and the report tell which arms take it. It does not
+	// change the levels.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	Required *int32 `json:"required,omitempty"`
+
 	// objectives that must hold at a level. One that is not measured at a level
 	// makes the run invalid.
 	// +required
@@ -85,6 +93,21 @@ type Objective struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^-?[0-9]+([.][0-9]+)? *[^0-9 ]*$')",message="write a number with an optional unit: for example 1s, 500ms, 1% or 0.8"
 	Min string `json:"min,omitempty"`
 }
+
+// CapacityRequirement is whether an arm takes a required load.
+// +kubebuilder:validation:Enum=Met;NotMet;Uncertain
+type CapacityRequirement string
+
+// Answers about a required load.
+const (
+	// RequirementMet means that the whole interval of the capacity is at or above the required
+	// load.
+	RequirementMet CapacityRequirement = "Met"
+	// RequirementNotMet means that the whole interval is below it.
+	RequirementNotMet CapacityRequirement = "NotMet"
+	// RequirementUncertain means that the interval includes it, or that there is none yet.
+	RequirementUncertain CapacityRequirement = "Uncertain"
+)
 
 // CapacitySide is where a run's capacity is relative to its levels.
 // +kubebuilder:validation:Enum=Within;Below;Above
@@ -218,6 +241,10 @@ type ArmCapacity struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	High string `json:"high,omitempty"`
+
+	// required tells whether the arm takes capacity.required.
+	// +optional
+	Required CapacityRequirement `json:"required,omitempty"`
 
 	// iterationsPerSecond of the load at the capacity, as the geometric mean
 	// over the runs.

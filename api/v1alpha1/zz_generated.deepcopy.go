@@ -265,6 +265,11 @@ func (in *Capacity) DeepCopyInto(out *Capacity) {
 		*out = new(metav1.Duration)
 		**out = **in
 	}
+	if in.Required != nil {
+		in, out := &in.Required, &out.Required
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Objectives != nil {
 		in, out := &in.Objectives, &out.Objectives
 		*out = make([]Objective, len(*in))

@@ -325,6 +325,8 @@ func TestStatusOfCapacities(t *testing.T) {
 	for want, found := range map[string]v1alpha1.ArmCapacity{
 		"full of searches: capacity 82 users (78 to 86), limited by search/Search/p95 in 5 of 6": {
 			Value: "82", Low: "78", High: "86", Limiting: "search/Search/p95", LimitingRuns: 5, Runs: 6, Unit: "users"},
+		"full of searches: capacity 82 users: takes the required load":              {Value: "82", Unit: "users", Required: v1alpha1.RequirementMet},
+		"full of searches: capacity 82 users: does not take the required load":      {Value: "82", Unit: "users", Required: v1alpha1.RequirementNotMet},
 		"full of searches: capacity not known yet: its first run only looks for it": {Coarse: 1, Unit: "users"},
 		"full of searches: capacity above the range":                                {Above: 2, Below: 1, Runs: 4, Unit: "users"},
 		"full of searches: capacity below the range":                                {Below: 2, Runs: 3, Unit: "users"},

@@ -103,6 +103,12 @@ func capacityLine(found v1alpha1.ArmCapacity) string {
 	if found.Limiting != "" {
 		line += fmt.Sprintf(", limited by %s in %d of %d", metric.Plain(found.Limiting), found.LimitingRuns, found.Runs)
 	}
+	switch found.Required {
+	case v1alpha1.RequirementMet:
+		line += ": takes the required load"
+	case v1alpha1.RequirementNotMet:
+		line += ": does not take the required load"
+	}
 	return line
 }
 

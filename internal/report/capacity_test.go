@@ -104,6 +104,22 @@ func TestCapacityIsReported(t *testing.T) {
 	}, "the page")
 }
 
+// The arms are listed by whether they take the required load.
+func TestRequiredLoadIsReported(t *testing.T) {
+	for required, want := range map[int32]string{
+		100: "Required: 100 users, met by full and half.",
+		300: "Required: 300 users, met by full, not met by half.",
+		395: "Required: 395 users, not met by half, uncertain for full.",
+	} {
+		input := halved(7)
+		input.Experiment.Spec.Scenarios[0].Capacity.Required = &required
+		for i := range input.Runs {
+			input.Runs[i].Spec.Scenario.Capacity = input.Experiment.Spec.Scenarios[0].Capacity
+		}
+		expect.Contains(t, markdownOf(t, input), []string{want}, "the page")
+	}
+}
+
 // The levels of each run are in a separate CSV, which the stored report also has.
 func TestLevelsAreWritten(t *testing.T) {
 	input := halved(2)

@@ -49,11 +49,57 @@ func Capacity(scenario v1alpha1.Scenario, arm string, runs []*v1alpha1.PerfRun, 
 	}
 	own := capacityRuns(runs, scenario.Name, arm)
 	summarizeCapacity(&summary, load.Name, own, confidence)
+	if scenario.Capacity.Required != nil {
+		summary.Required = requirement(float64(*scenario.Capacity.Required), summary, own)
+	}
 	// A larger import takes longer, not more CPUs.
 	if !kinds.IsBatch(load) {
 		summary.Demand = demand(own, confidence)
 	}
 	return summary, len(own) > 0
+}
+
+// requirement tells whether an arm takes a load. A capacity outside the levels of the runs is at
+// least the highest level, or less than the lowest one.
+func requirement(required float64, of v1alpha1.ArmCapacity, runs []*v1alpha1.RunCapacity) v1alpha1.CapacityRequirement {
+	low, errLow := decimal.Parse(of.Low)
+	high, errHigh := decimal.Parse(of.High)
+	switch side := levels.Outside(runs); {
+	case errLow == nil && low >= required, side == capacity.Above && required <= confirmed(runs, v1alpha1.CapacityAbove):
+		return v1alpha1.RequirementMet
+	case errHigh == nil && high < required, side == capacity.Below && required >= confirmed(runs, v1alpha1.CapacityBelow):
+		return v1alpha1.RequirementNotMet
+	}
+	return v1alpha1.RequirementUncertain
+}
+
+// confirmed returns the load that all runs confirm whose capacity is on a side of their levels:
+// the lowest of the highest levels if it is above them, the highest of the lowest levels if it is
+// below. It is NaN if there is no such run.
+func confirmed(runs []*v1alpha1.RunCapacity, side v1alpha1.CapacitySide) float64 {
+	var bounds []float64
+	for _, run := range runs {
+		if run.Side != side || len(run.Levels) == 0 {
+			continue
+		}
+		of := make([]float64, len(run.Levels))
+		for i, level := range run.Levels {
+			of[i] = float64(level.Level)
+		}
+		if side == v1alpha1.CapacityAbove {
+			bounds = append(bounds, slices.Max(of))
+		} else {
+			bounds = append(bounds, slices.Min(of))
+		}
+	}
+	switch {
+	case len(bounds) == 0:
+		return math.NaN()
+	case side == v1alpha1.CapacityAbove:
+		return slices.Min(bounds)
+	default:
+		return slices.Max(bounds)
+	}
 }
 
 func capacityRuns(runs []*v1alpha1.PerfRun, scenario, arm string) []*v1alpha1.RunCapacity {

@@ -84,6 +84,44 @@ func TestCapacities(t *testing.T) {
 	}
 }
 
+// A required load is met or not by the whole interval of a capacity, or by the levels of the runs
+// that the capacity is outside of.
+func TestRequiredLoads(t *testing.T) {
+	outside := func(side v1alpha1.CapacitySide, levels ...int32) v1alpha1.PerfRun {
+		run := capacityRun("base", 1, "50", side, "", 0.01)
+		run.Status.Capacity.Levels = nil
+		for _, users := range levels {
+			run.Status.Capacity.Levels = append(run.Status.Capacity.Levels, level(users, side == v1alpha1.CapacityAbove, 0.01))
+		}
+		return run
+	}
+	within := func(values ...string) (runs []v1alpha1.PerfRun) {
+		for i, value := range values {
+			runs = append(runs, capacityRun("base", int32(i+1), value, v1alpha1.CapacityWithin, "cico/Check-In/p95", 0.01))
+		}
+		return runs
+	}
+	const met, not, uncertain = v1alpha1.RequirementMet, v1alpha1.RequirementNotMet, v1alpha1.RequirementUncertain
+	for name, tc := range map[string]struct {
+		runs []v1alpha1.PerfRun
+		want map[int32]v1alpha1.CapacityRequirement
+	}{
+		"an interval": {within("48", "50", "52"), map[int32]v1alpha1.CapacityRequirement{40: met, 50: uncertain, 60: not}},
+		"one run":     {within("50"), map[int32]v1alpha1.CapacityRequirement{40: uncertain, 60: uncertain}},
+		"above":       {[]v1alpha1.PerfRun{outside(v1alpha1.CapacityAbove, 20, 70), outside(v1alpha1.CapacityAbove, 30, 60)}, map[int32]v1alpha1.CapacityRequirement{60: met, 61: uncertain}},
+		"below":       {[]v1alpha1.PerfRun{outside(v1alpha1.CapacityBelow, 20, 70), outside(v1alpha1.CapacityBelow, 30, 60)}, map[int32]v1alpha1.CapacityRequirement{29: uncertain, 30: not}},
+	} {
+		for required, want := range tc.want {
+			scenario := v1alpha1.Scenario{
+				Name: "desk", Loads: []v1alpha1.Load{{Name: "cico", CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 80}}},
+				Capacity: &v1alpha1.Capacity{Min: 10, Required: &required},
+			}
+			all := analysis.Capacities([]arms.Arm{{Name: "base"}}, []v1alpha1.Scenario{scenario}, tc.runs, 0.95)
+			expect.Equal(t, want, all[0].Required, "%s: %d users are required", name, required)
+		}
+	}
+}
+
 func expectNumber(t *testing.T, what, number string, want float64) {
 	t.Helper()
 	got, err := decimal.Parse(number)

@@ -26,8 +26,8 @@ const (
 	SlopeHigh        = "slopeHigh"
 	// DrainTime is the time from a fault until the consumers' lag is as before again.
 	DrainTime = "drainTime"
-	Restarts         = "restarts"
-	OOMKills         = "oomKills"
+	Restarts  = "restarts"
+	OOMKills  = "oomKills"
 )
 
 // Quantities of a load as a whole. The last two are those of loads without imports.

@@ -78,6 +78,9 @@ func judgeLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, loa
 	case most-capacity.Min+1 < capacity.LevelsOrDefault():
 		j.refuse(field.Invalid(path.Child("levels"), capacity.LevelsOrDefault(), fmt.Sprintf("from %d to %d there are only %d levels: widen the range, or write fewer levels",
 			capacity.Min, most, most-capacity.Min+1)))
+	case capacity.Required != nil && (*capacity.Required < capacity.Min || *capacity.Required > most):
+		j.refuse(field.Invalid(path.Child("required"), *capacity.Required, fmt.Sprintf("the capacity is only looked for from %d to %d: write a load in this range, or widen the range",
+			capacity.Min, most)))
 	}
 }
 

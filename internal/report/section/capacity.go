@@ -68,6 +68,44 @@ func capacitySentence(under *scenario) string {
 	return text + "."
 }
 
+// requiredSentence lists the arms that take the required load. For example: Required are 100 users:
+// met by full and double, not met by half.
+func requiredSentence(under *scenario, all []v1alpha1.ArmCapacity, required int32) string {
+	arms := map[v1alpha1.CapacityRequirement][]string{}
+	for _, one := range all {
+		arms[one.Required] = append(arms[one.Required], one.Arm)
+	}
+	var parts []string
+	for _, answer := range []struct {
+		is   v1alpha1.CapacityRequirement
+		text string
+	}{{v1alpha1.RequirementMet, "met by "}, {v1alpha1.RequirementNotMet, "not met by "}, {v1alpha1.RequirementUncertain, "uncertain for "}} {
+		if named := arms[answer.is]; len(named) > 0 {
+			parts = append(parts, answer.text+prose.List(named, "and"))
+		}
+	}
+	text := strings.TrimSpace(fmt.Sprintf("Required: %d %s", required, capacityUnit(all[0]))) + ", " + strings.Join(parts, ", ")
+	if cheapest := cheapestArm(under, arms[v1alpha1.RequirementMet]); cheapest != "" {
+		text += ", of which " + cheapest + " costs least"
+	}
+	return text + "."
+}
+
+// cheapestArm returns the arm whose nodes cost least; empty if there is no choice, or no price.
+func cheapestArm(under *scenario, arms []string) (cheapest string) {
+	least := math.Inf(1)
+	for _, arm := range arms {
+		cost := under.at(metric.Cost, arm)
+		if cost == nil || len(arms) < 2 {
+			return ""
+		}
+		if cost.center() < least {
+			cheapest, least = arm, cost.center()
+		}
+	}
+	return cheapest
+}
+
 func isTwin(under *scenario, name string) bool {
 	return slices.ContainsFunc(under.arms, func(one arm) bool { return one.Twin && one.Name == name })
 }
@@ -121,6 +159,9 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 				blocks = append(blocks, document.Paragraph(sentence))
 			}
 		}
+	}
+	if required := under.Capacity.Required; required != nil {
+		blocks = append(blocks, document.Paragraph(requiredSentence(under, all, *required)))
 	}
 	blocks = append(blocks, document.Paragraph(objectivesSentence(under)))
 	return append(blocks, demandTable(all)...)
