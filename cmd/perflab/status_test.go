@@ -324,7 +324,8 @@ func TestCellColors(t *testing.T) {
 func TestStatusOfCapacities(t *testing.T) {
 	for want, found := range map[string]v1alpha1.ArmCapacity{
 		"full of searches: capacity 82 users (78 to 86), limited by search/Search/p95 in 5 of 6": {
-			Value: "82", Low: "78", High: "86", Limiting: "search/Search/p95", LimitingRuns: 5, Runs: 6, Unit: "users"},
+			Value: "82", Low: "78", High: "86", Limiting: "search/Search/p95", LimitingRuns: 5, Runs: 6, Unit: "users",
+		},
 		"full of searches: capacity 82 users: takes the required load":              {Value: "82", Unit: "users", Required: v1alpha1.RequirementMet},
 		"full of searches: capacity 82 users: does not take the required load":      {Value: "82", Unit: "users", Required: v1alpha1.RequirementNotMet},
 		"full of searches: capacity not known yet: its first run only looks for it": {Coarse: 1, Unit: "users"},

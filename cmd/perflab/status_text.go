@@ -108,6 +108,7 @@ func capacityLine(found v1alpha1.ArmCapacity) string {
 		line += ": takes the required load"
 	case v1alpha1.RequirementNotMet:
 		line += ": does not take the required load"
+	case v1alpha1.RequirementUncertain:
 	}
 	return line
 }

@@ -111,10 +111,15 @@ func faultPhaseTable(under *scenario) []document.Block {
 			}
 		}
 	}
-	return append(result.Blocks(), document.Paragraph(
-		"In an outage, fewer than half of the usual transactions succeed, or a tenth more fail than usual. "+
-			"The lag of Kafka's consumers has drained when it is at most the highest one before the fault. Times are means of runs."))
+	text := "Times are means of runs. In an outage, fewer than half of the usual transactions succeed, or a tenth more fail than usual."
+	if slices.ContainsFunc(columns, func(phase faultPhase) bool { return phase.title == lagDrained }) {
+		text += " The lag of Kafka's consumers has drained when it is at most the highest one before the fault."
+	}
+	return append(result.Blocks(), document.Paragraph(text))
 }
+
+// lagDrained is the title of a phase.
+const lagDrained = "Lag drained"
 
 // faultPhase is a column of faultPhaseTable.
 type faultPhase struct {
@@ -127,7 +132,7 @@ var faultPhases = []faultPhase{
 	{"First outage", func(load, fault string) string { return faultMetric(load, fault, metric.OutageStart) }},
 	{"End of the last outage", func(load, fault string) string { return faultMetric(load, fault, metric.RecoveryTime) }},
 	{title: "Pods ready again"},
-	{"Lag drained", func(_, fault string) string { return lagMetric(fault, metric.DrainTime) }},
+	{lagDrained, func(_, fault string) string { return lagMetric(fault, metric.DrainTime) }},
 	{"Highest lag, messages", func(_, fault string) string { return lagMetric(fault, metric.Max) }},
 }
 
