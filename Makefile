@@ -258,6 +258,10 @@ test-release: $(GOTESTSUM) ## Build a release twice, in two places, and check it
 test-install: ## Install a release from a registry on a new cluster, and run the demo to its verdict (RELEASE=dist/v0.1.0 REGISTRY=host/path).
 	hack/test-install.sh
 
+.PHONY: test-kind
+test-kind: ## Run the demo on kind, with a Docker engine and a node image that it makes from packages.
+	test/kind/demo.sh
+
 .PHONY: test-archive
 test-archive: $(GOTESTSUM) ## Test the archive with a real S3 server, behind a proxy that injects faults, and with emulators.
 	AZURITE="$$(hack/azurite.sh)"; export AZURITE; cd test/archive && $(GO_TEST) ./...

@@ -40,10 +40,13 @@ EOF
   exit 2
 }
 
-image_builder() { if docker_answers; then echo docker; else echo buildah; fi; }
+# IMAGE_BUILDER is docker or buildah, by default docker if an engine answers.
+image_builder() {
+  if [[ -n ${IMAGE_BUILDER:-} ]]; then echo "$IMAGE_BUILDER"; elif docker_answers; then echo docker; else echo buildah; fi
+}
 
 # image_base: the value of the BASE argument.
-image_base() { if docker_answers; then echo default; else base_reference; fi; }
+image_base() { if [[ $(image_builder) == docker ]]; then echo default; else base_reference; fi; }
 
 # image_archive NAME HASH: the built image; its digest is in *.id.
 image_archive() { echo "$CACHE/images/$1-$2.tar"; }

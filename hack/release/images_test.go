@@ -180,7 +180,8 @@ func TestDockerfilesHaveOneBase(t *testing.T) {
 	noError(t, err)
 	bases := map[string]bool{}
 	for _, file := range strings.Fields(string(listed)) {
-		from, argument := instruction(t, file, "FROM"), oneBase.FindStringSubmatch(instruction(t, file, "ARG"))
+		from, _, _ := strings.Cut(instruction(t, file, "FROM"), " AS ")
+		argument := oneBase.FindStringSubmatch(instruction(t, file, "ARG"))
 		switch {
 		case from == "scratch":
 		case from == "${BASE}" && argument != nil:

@@ -9,7 +9,7 @@
 
 # In the order in which a cluster needs them.
 LOCAL_COMPONENTS=(kube etcd pause coredns storage metrics-server cloudnative-pg)
-COMPONENTS=("${LOCAL_COMPONENTS[@]}" kubectl kind helm argocd kueue registry)
+COMPONENTS=("${LOCAL_COMPONENTS[@]}" kubectl kubeadm kind helm argocd kueue registry)
 
 # kube is one binary with these names.
 KUBE_PROGRAMS=(kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl)
@@ -26,7 +26,7 @@ component_root() {
 # component_module NAME: the module whose version names the build; empty for our own programs.
 component_module() {
   case $1 in
-    kube | kubectl) echo k8s.io/kubernetes ;;
+    kube | kubectl | kubeadm) echo k8s.io/kubernetes ;;
     etcd) echo go.etcd.io/etcd/server/v3 ;;
     coredns) echo github.com/coredns/coredns ;;
     metrics-server) echo sigs.k8s.io/metrics-server ;;
@@ -70,7 +70,7 @@ component_ldflags() {
   local version
   version=$(component_version "$1")
   case $1 in
-    kube | kubectl)
+    kube | kubectl | kubeadm)
       local prefix=k8s.io/component-base/version minor=${version#v1.}
       echo "-s -w -X $prefix.gitVersion=$version -X $prefix.gitMajor=1 -X $prefix.gitMinor=${minor%%.*} -X $prefix.gitTreeState=clean"
       ;;
