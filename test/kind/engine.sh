@@ -62,13 +62,10 @@ engine_down() {
 
 # node_reference names the node image after its inputs.
 node_reference() {
-  local hash
+  local hash name
   hash=$({
-    cat "$here"/node.sh "$here"/Dockerfile "$ROOT"/hack/cluster/kubeadm/*
-    component_hash kube
-    component_hash etcd
-    component_hash coredns
-    component_hash storage
+    cat "$here"/engine.sh "$here"/node.sh "$here"/Dockerfile "$ROOT/hack/cluster/addons/storage.yaml"
+    for name in kube kubeadm etcd coredns pause storage; do component_hash "$name"; done
     component_version kind
     base_reference
   } | sha256sum | cut -c1-12)
@@ -113,7 +110,6 @@ node_programs() {
   chmod -R u+w "$1/files"
   mkdir "$1/programs"
   cp "$(component_build kube)/kube" "$1/programs/"
-  component_build kubeadm >/dev/null
   cp "$(component_build kubeadm)/kubeadm" "$1/programs/"
   component_version kube >"$1/version"
   sed -e "s|@STORAGE@|$(image_reference storage)|" -e "s|@VOLUMES@|/var/lib/perflab-volumes|" "$ROOT/hack/cluster/addons/storage.yaml" >"$1/storage.yaml"

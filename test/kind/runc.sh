@@ -5,6 +5,7 @@
 set -euo pipefail
 
 without='if .process then .process |= clean else clean end'
+# shellcheck disable=SC2016 # a variable of jq
 clean='def clean: (.capabilities // {}) as $all | .capabilities = ($all | map_values(map(select(. != "CAP_SYS_RESOURCE"))))
   | if (.oomScoreAdj // 0) < 0 then .oomScoreAdj = 0 else . end | del(.rlimits);'
 

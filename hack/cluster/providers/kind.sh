@@ -3,7 +3,6 @@
 # A one-node cluster in a container, by kind, with the real operators from their official
 # sources. The node image is that of this release of kind, by its digest; it determines the
 # version of Kubernetes.
-
 #
 #   KIND_NODE      another node image, which the Docker engine has
 #   KIND_PULLS=no  pulls nothing: CloudNativePG is built here, and Strimzi and k6-operator are
