@@ -30,7 +30,7 @@ func (dataImport) Effort(int32, kind.ConfigMaps) (kind.Effort, bool) { return ki
 // no warm-up, and one for each level.
 func (dataImport) LevelVariables(levels steps.Steps) []corev1.EnvVar {
 	var texts []string
-	if levels.WarmUp > 0 && len(levels.Levels) > 0 {
+	if levels.WarmUps() > 0 && len(levels.Levels) > 0 {
 		texts = append(texts, strconv.Itoa(int(levels.Middle())))
 	}
 	for _, level := range levels.Levels {
@@ -47,11 +47,7 @@ func (i dataImport) LevelMetrics() []string {
 // ObserveLevel returns the duration and the rate of a level's import. The client counts it when it
 // sees the end of the job, up to one polling interval late.
 func (i dataImport) ObserveLevel(measured *payload.Payload, levels steps.Steps, index int) kind.BatchLevel {
-	number := index + 1
-	if levels.WarmUp > 0 {
-		number++
-	}
-	transaction := fmt.Sprintf("%s %d", transactionImportJob, number)
+	transaction := fmt.Sprintf("%s %d", transactionImportJob, levels.WarmUps()+index+1)
 	job, ended := measured.Summary(transaction, "")
 	if !ended || job.Mean <= 0 {
 		return kind.BatchLevel{}

@@ -68,10 +68,7 @@ func WithDurations(scenarios []v1alpha1.Scenario, measurement v1alpha1.Measureme
 			case load.DataImport != nil:
 				imports, capacity := *load.DataImport, *scenario.Capacity
 				most := capacity.MaxOrDefault(stepped)
-				imports.Imports, imports.Records = levels, meanLevel(capacity.Min, most, levels)
-				if timetable.WarmUp > 0 {
-					imports.Imports++
-				}
+				imports.Imports, imports.Records = levels+int32(timetable.WarmUps()), meanLevel(capacity.Min, most, levels)
 				// The highest level is still that of the declared records.
 				capacity.Max = &most
 				load.DataImport, timed[i].Capacity = &imports, &capacity
@@ -112,6 +109,15 @@ func milliseconds(d time.Duration) string { return fmt.Sprintf("%dms", d.Millise
 type stage struct {
 	Duration string `json:"duration"`
 	Target   int32  `json:"target"`
+}
+
+// WarmUps is the number of units of work at the middle level before the first level, if each level is
+// one: 1, or 0 without a warm-up.
+func (s Steps) WarmUps() int {
+	if s.WarmUp > 0 {
+		return 1
+	}
+	return 0
 }
 
 // Middle is the level of the warm-up: just-in-time compilers need more than the lowest one, and the

@@ -85,8 +85,10 @@ const (
 	WritesPerSecond = "writesPerSecond"
 	ReadLatency     = "readLatency"
 	WriteLatency    = "writeLatency"
-	// Of Kafka.
+	// Of Kafka. KafkaLag is the lag of all consumer groups, and the component with the groups as
+	// instances.
 	ConsumerLag = "consumerLag"
+	KafkaLag    = Kafka + label.Separator + ConsumerLag
 	RecordsIn   = "recordsIn"
 	BytesIn     = "bytesIn"
 	BytesOut    = "bytesOut"

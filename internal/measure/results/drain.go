@@ -22,7 +22,7 @@ func ObserveLags(scenario *v1alpha1.Scenario, measured map[string]Measured, meas
 	before := beforeFaults(scenario.Loads, measured, measurement, faults)
 	for _, lag := range quantities(samples) {
 		usual := highest(lag.within(before))
-		if lag.name != consumerLag || math.IsNaN(usual) {
+		if lag.name != metric.KafkaLag || math.IsNaN(usual) {
 			continue
 		}
 		for _, fault := range faults {
@@ -45,9 +45,6 @@ func ObserveLags(scenario *v1alpha1.Scenario, measured map[string]Measured, meas
 	}
 	return observations, sentences
 }
-
-// consumerLag is the sum over all groups.
-const consumerLag = metric.Kafka + "/" + metric.ConsumerLag
 
 // beforeFaults is the time from the last load's warm-up to the first fault.
 func beforeFaults(loads []v1alpha1.Load, measured map[string]Measured, measurement v1alpha1.Measurement, faults []v1alpha1.RunFault) Window {

@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// groupLags is the component with consumer groups as instances.
-	groupLags = metric.Kafka + "/" + metric.ConsumerLag
 	// maxGroups is the number of groups listed by name, those with the largest lag.
 	maxGroups = 10
 	// generators are the components of the load's own pods.
@@ -104,7 +102,7 @@ func quantities(samples *payload.Samples) []quantity {
 	parts := map[[2]string][]payload.SampleSeries{}
 	for _, series := range samples.Series {
 		key := [2]string{series.Component, series.Resource}
-		if series.Component == groupLags {
+		if series.Component == metric.KafkaLag {
 			key[0] = metric.Name(key[0], label.Join(series.Instance))
 		}
 		parts[key] = append(parts[key], series)
@@ -136,7 +134,7 @@ func quantities(samples *payload.Samples) []quantity {
 func furthestBehind(found []quantity) []quantity {
 	var groups []quantity
 	for _, one := range found {
-		if strings.HasPrefix(one.name, groupLags+"/") {
+		if strings.HasPrefix(one.name, metric.KafkaLag+"/") {
 			groups = append(groups, one)
 		}
 	}

@@ -43,7 +43,7 @@ func scenarioMetricFault(scenario v1alpha1.Scenario, load v1alpha1.Load, rest, w
 	switch {
 	case scenario.Capacity != nil:
 		return capacityMetricFault(scenario, load, rest, window)
-	case isFault && !slices.ContainsFunc(scenario.Faults, func(one v1alpha1.Fault) bool { return one.Name == after }):
+	case isFault && !hasFault(scenario, after):
 		return fmt.Sprintf("the window is after fault %q, and no scenario with load %q has one of this name", after, load.Name)
 	case slices.Contains(metric.FaultStatistics(), rest) && !kinds.IsBatch(load):
 		if !isFault {
@@ -52,6 +52,10 @@ func scenarioMetricFault(scenario v1alpha1.Scenario, load v1alpha1.Load, rest, w
 		return ""
 	}
 	return metricFault(load, rest, window)
+}
+
+func hasFault(scenario v1alpha1.Scenario, name string) bool {
+	return slices.ContainsFunc(scenario.Faults, func(one v1alpha1.Fault) bool { return one.Name == name })
 }
 
 // capacityMetricFault: a scenario with a capacity has no other metric.

@@ -123,15 +123,11 @@ func statisticFault(load, rest string, known []string) string {
 
 // lagMetricFault validates a metric of servers after a fault. Only the lag of consumers is measured.
 func lagMetricFault(name, fault string, scenarios []v1alpha1.Scenario) string {
-	lag := metric.Name(metric.Kafka, metric.ConsumerLag)
-	known := []string{metric.Name(lag, metric.DrainTime), metric.Name(lag, metric.Max)}
-	isDeclared := func(scenario v1alpha1.Scenario) bool {
-		return slices.ContainsFunc(scenario.Faults, func(one v1alpha1.Fault) bool { return one.Name == fault })
-	}
+	known := []string{metric.Name(metric.KafkaLag, metric.DrainTime), metric.Name(metric.KafkaLag, metric.Max)}
 	switch {
 	case !slices.Contains(known, name):
 		return fmt.Sprintf("of servers, only the lag of Kafka's consumers is measured after a fault: write %s", strings.Join(known, " or "))
-	case !slices.ContainsFunc(scenarios, isDeclared):
+	case !slices.ContainsFunc(scenarios, func(scenario v1alpha1.Scenario) bool { return hasFault(scenario, fault) }):
 		return fmt.Sprintf("the window is after fault %q, and no scenario has one of this name", fault)
 	}
 	return ""

@@ -138,7 +138,7 @@ var faultPhases = []faultPhase{
 
 // lagMetric is a statistic of the lag of all Kafka consumers after a fault.
 func lagMetric(fault, statistic string) string {
-	return metric.In(metric.Name(metric.Kafka, metric.ConsumerLag, statistic), metric.AfterFault(fault))
+	return metric.In(metric.Name(metric.KafkaLag, statistic), metric.AfterFault(fault))
 }
 
 // isKnown reports whether any arm has the phase.

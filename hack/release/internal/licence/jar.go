@@ -57,7 +57,7 @@ func (p Policy) Jars(program string, bill []byte, folder string) ([]Module, erro
 	}
 	var modules []Module
 	for _, library := range listed.Components {
-		module := Module{Path: library.Group + ":" + library.Name, Version: library.Version, Expression: p.Choose(program, library.offered())}
+		module := Module{Path: library.Group + ":" + library.Name, Version: library.Version, Expression: p.choose(program, library.offered())}
 		if decision, decided := p.decision(module.Path); decided {
 			module.Expression = decision.Licence
 		}

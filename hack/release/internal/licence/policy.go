@@ -66,9 +66,9 @@ func (p Policy) Judge(program string, modules []Module) error {
 	return errors.Join(refused...)
 }
 
-// Choose returns the first of the licenses that a library offers which a program may link, or
+// choose returns the first of the licenses that a library offers which a program may link, or
 // the first one if it may link none.
-func (p Policy) Choose(program string, offered []string) string {
+func (p Policy) choose(program string, offered []string) string {
 	may := slices.Concat(p.Allowed, p.Programs[program])
 	for _, one := range offered {
 		if slices.Contains(may, one) {

@@ -73,7 +73,7 @@ func (b *brokers) recordLags(into *payload.SampleRecorder, at time.Time, lags ma
 		sum += lag
 		b.behind[group] = b.behind[group] || lag > 0
 		if b.behind[group] {
-			into.Record(metric.Name(metric.Kafka, metric.ConsumerLag), group, "", metric.UnitCount, at, float64(lag))
+			into.Record(metric.KafkaLag, group, "", metric.UnitCount, at, float64(lag))
 		}
 	}
 	into.Record(metric.Kafka, "", metric.ConsumerLag, metric.UnitCount, at, float64(sum))
