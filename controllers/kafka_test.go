@@ -52,6 +52,18 @@ func TestProgressOfTopicsIsShown(t *testing.T) {
 	}
 }
 
+// The brokers have the topics of one arm at a time: with the partitions of all arms, an arm's
+// number would have no effect.
+func TestTopicsOfOtherArmsAreDeleted(t *testing.T) {
+	l := newLab(t, complete)
+	l.create(login(), smallExperiment(t))
+	l.brokers.put("made-by-a-module", kafka.TopicState{Partitions: 1, Replicas: 1})
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	if names := l.brokers.names(); len(names) != 2 {
+		t.Errorf("topics %v, want that of the last arm and the module's", names)
+	}
+}
+
 func TestPartialTopicsAreReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, manyTopics))

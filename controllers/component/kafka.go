@@ -248,11 +248,30 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environmen
 		_, err := p.Kafka.Describe(ctx, brokers)
 		return brokersReadiness(err), nil
 	}
+	if _, err := deleteOtherLayouts(ctx, p, brokers); err != nil {
+		return brokersReadiness(err), nil
+	}
 	found, err := p.Kafka.EnsureTopics(ctx, brokers, wanted, topicTimeout)
 	if err != nil {
 		return brokersReadiness(err), nil
 	}
 	return kafka.AssessTopics(wanted, found), nil
+}
+
+// deleteOtherLayouts deletes the topics of other arms from brokers that were built for the
+// experiment, and returns how many there were: brokers with the partitions of all arms would hide
+// the effect of an arm's number. External brokers keep them until the experiment ends, as do brokers
+// that delete no topics, of which a warning tells.
+func deleteOtherLayouts(ctx context.Context, p *Scope, brokers kafkaadmin.Brokers) (int, error) {
+	request := p.Request()
+	if kafka.IsExternal(request.System.Kafka) {
+		return 0, nil
+	}
+	found, err := p.Kafka.DeleteTopics(ctx, brokers, func(topic string) bool { return kafka.IsOtherLayout(request, topic) })
+	if errors.Is(err, kafkaadmin.ErrDeletionDisabled) {
+		return 0, nil
+	}
+	return found, err
 }
 
 // brokersReadiness is the readiness of brokers after a request.

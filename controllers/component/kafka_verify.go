@@ -11,6 +11,7 @@ import (
 	"perflab.dev/perflab/internal/environment"
 	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/network/kafkaadmin"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 const (
@@ -29,6 +30,15 @@ func (k kafkaCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.Eff
 	brokers, problem, err := k.brokers(ctx, p)
 	if err != nil || problem != nil {
 		return Verification{Pending: problem}, err
+	}
+	// The modules of the previous run are gone by now, and with them whoever could create their
+	// topics again.
+	others, err := deleteOtherLayouts(ctx, p, brokers)
+	if err != nil {
+		return pending(brokersReadiness(err)), nil
+	}
+	if others > 0 {
+		return pending(environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Counted(others, "topic")+" of other arms "+prose.Verb(others, "is", "are")+" being deleted")), nil
 	}
 	state, err := p.Kafka.Describe(ctx, brokers)
 	if err != nil {

@@ -68,12 +68,18 @@ func ReadLedger(ledger *corev1.ConfigMap, known []v1alpha1.TopicLedger) (*v1alph
 // experiment, in any layout and by any version.
 func IsExperimentTopic(experiment metav1.Object, topic string) bool {
 	for _, names := range []naming.Scheme{naming.Long, naming.Short} {
-		rest, found := strings.CutPrefix(topic, externalPrefix(names, experiment.GetName(), experiment.GetUID()))
-		if digest, _, isLayout := strings.Cut(rest, "."); found && isLayout && layoutDigest.MatchString(digest) {
+		if hasLayout(topic, externalPrefix(names, experiment.GetName(), experiment.GetUID())) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasLayout reports whether a topic's name is the prefix, the digest of a layout and a name.
+func hasLayout(topic, prefix string) bool {
+	rest, found := strings.CutPrefix(topic, prefix)
+	digest, _, isLayout := strings.Cut(rest, ".")
+	return found && isLayout && layoutDigest.MatchString(digest)
 }
 
 // layoutDigest is the digest of a layout; those of earlier versions have six digits.

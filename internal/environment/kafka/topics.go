@@ -5,6 +5,7 @@ package kafka
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -100,6 +101,12 @@ func Env(req environment.Request) string {
 		return externalPrefix(req.Names, req.Experiment, req.Owner.UID) + digest
 	}
 	return req.Experiment + "-" + digest
+}
+
+// IsOtherLayout reports whether a topic in brokers that were built for the experiment belongs to
+// a layout other than the run's, and thus to other arms.
+func IsOtherLayout(req environment.Request, topic string) bool {
+	return hasLayout(topic, req.Experiment+"-") && !strings.HasPrefix(topic, Env(req)+".")
 }
 
 // externalPrefix distinguishes the topics of an experiment from those of others of its

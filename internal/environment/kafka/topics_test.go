@@ -92,6 +92,27 @@ func TestExternalTopicsAreUniquePerExperiment(t *testing.T) {
 	}
 }
 
+// Brokers built for an experiment only have the topics of the arm that runs.
+func TestIsOtherLayout(t *testing.T) {
+	one, other := request(small()), request(small())
+	other.System.Kafka.Topics[0].Partitions++
+	for topic, want := range map[string]bool{
+		kafka.Topics(one)[0].Name:               false,
+		kafka.Env(one) + ".made-by-a-module":    false,
+		kafka.Topics(other)[0].Name:             true,
+		kafka.Env(other) + ".made-by-a-module":  true,
+		one.Experiment + "-abc123.earlier":      true,
+		one.Experiment + "-abcdef1234":          false,
+		one.Experiment + "-2-abcdef1234.theirs": false,
+		"__consumer_offsets":                    false,
+		"orders":                                false,
+	} {
+		if got := kafka.IsOtherLayout(one, topic); got != want {
+			t.Errorf("%q is of another layout: %t, want %t", topic, got, want)
+		}
+	}
+}
+
 // A changed ledger is rejected, because the operator sends a login to its brokers.
 func TestReadLedgerRejectsChangedLedger(t *testing.T) {
 	req := request(external())

@@ -76,6 +76,9 @@ func (a Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map
 	return topics(ctx, client, b, wanted)
 }
 
+// ErrDeletionDisabled means that the brokers have delete.topic.enable: false.
+var ErrDeletionDisabled error = kerr.TopicDeletionDisabled
+
 // DeleteTopics deletes the topics that are ours and returns how many still exist.
 func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name string) bool) (left int, err error) {
 	client, err := a.connect(b)

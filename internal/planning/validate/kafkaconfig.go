@@ -17,6 +17,7 @@ import (
 const (
 	minInSync     = "min.insync.replicas"
 	defaultFactor = "default.replication.factor"
+	deletion      = "delete.topic.enable"
 )
 
 // replication lists the broker settings for the replication factors of Kafka's internal
@@ -32,6 +33,9 @@ var replication = []struct{ factor, inSync string }{
 func brokerConfigFindings(kafka *v1alpha1.Kafka) []finding {
 	at := func(key string) setting { return setting{"kafka", "config", key} }
 	found := settingFindings("kafka.config", kafkasettings.Broker, kafka.Config, at)
+	if kafka.Config[deletion] == "false" {
+		found = append(found, doubtful(fmt.Sprintf("kafka.config has %s: false, so that the topics of other arms stay in the brokers: leave it out if arms differ in topics", deletion), at(deletion)))
+	}
 	for _, keys := range replication {
 		found = append(found, factorFindings(kafka, keys.factor, keys.inSync, at)...)
 	}
