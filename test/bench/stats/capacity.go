@@ -288,7 +288,7 @@ func (s *suite) capacities() error {
 }
 
 const (
-	capacityHeader = "coverage %\tfalse per experiment %\tcapacity is off by %\teffect is off by %\t95 % of effects within ± %\tblocks until ± 5 %\tlevels miss %\tnon-monotone %\tno answer %"
+	capacityHeader = "coverage %\tfalse positives per experiment %\tcapacity is off by %\teffect is off by %\t95 % of effects within ± %\tblocks until ± 5 %\tlevels miss %\tnon-monotone %\tno answer %"
 	// mostCapacityCovered is above mostCovered: runs get more precise from block to block, which
 	// makes intervals somewhat too wide.
 	mostCapacityCovered = 97.5
@@ -433,7 +433,7 @@ func (s *suite) capacityStops() error {
 	count := max(40, s.experiments/4)
 	by := suite{experiments: count}
 	title := fmt.Sprintf("Capacity, stopping at verdicts: margin 5 %%, runs that spread by 5 %% (%d experiments per line)", count)
-	header := "system\teffect %\tblocks\tcoverage %\tfalse per experiment %\tEquivalent %\tapart %"
+	header := "system\teffect %\tblocks\tcoverage %\tfalse positives per experiment %\tEquivalent %\tBetter or Worse %"
 	err := s.table(title, header, func(line func(string, ...any)) error {
 		for _, system := range []loaded{several, sudden, flat} {
 			for _, effect := range []float64{0, 0.05, 0.1} {
@@ -458,7 +458,7 @@ func (s *suite) capacityStops() error {
 
 // capacitiesOutside simulates capacities near the end of the range and beyond it.
 func (s *suite) capacitiesOutside() error {
-	header := "capacity / highest load\teffect %\truns that miss it\tcoverage %\tfalse per experiment %\t95 % of effects within ± %\tlevels miss %\tno answer %"
+	header := "capacity / highest load\teffect %\truns that miss it\tcoverage %\tfalse positives per experiment %\t95 % of effects within ± %\tlevels miss %\tno answer %"
 	return s.table("Capacity near the end of the range: M/M/8, limit 2 x idle, runs that spread by 5 %, 7 blocks", header, func(line func(string, ...any)) error {
 		for _, place := range []float64{0.8, 0.9, 1, 1.1, 1.25} {
 			for _, effect := range []float64{0, 0.1} {

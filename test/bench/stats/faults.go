@@ -169,7 +169,7 @@ var faultLines = []struct {
 
 // faults simulates experiments with a fault.
 func (s *suite) faults() error {
-	header := "outages\tcoverage %\tfalse per experiment %\tdon't recover %\tfound Worse %\tno answer %"
+	header := "outages\tcoverage %\tfalse positives per experiment %\tdon't recover %\tfound Worse %\tno answer %"
 	return s.table("Cost of a fault: 2 equal arms, 8 blocks, 20 transactions a second, observed for 60 s, except for", header, func(line func(string, ...any)) error {
 		for i, of := range faultLines {
 			trial := faultTrial{trial: trial{noise: normal, cv: 0.2, arms: 2, blocks: 8, marginPercent: 5}, base: 10, rate: 20, statistic: metric.LostTime}

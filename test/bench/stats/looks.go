@@ -110,7 +110,7 @@ var ways = []way{
 // that run all blocks, and experiments with the same level at each interim analysis.
 func (s *suite) sequential() error {
 	title := fmt.Sprintf("Stopping at verdicts, margin 5 %%, CV 4 %% (%d experiments per line)", s.experiments)
-	header := "noise\tarms\teffect %\tdesign\tblocks\tcoverage %\tfalse differences %\tEquivalent %\tapart %\tundecided %\testimate / effect"
+	header := "noise\tarms\teffect %\tdesign\tblocks\tcoverage %\tfalse differences %\tEquivalent %\tBetter or Worse %\tundecided %\testimate / effect"
 	return s.table(title, header, func(line func(string, ...any)) error {
 		for _, under := range []noise{normal, skewed, heavy} {
 			for _, arms := range []int{2, 4} {

@@ -117,7 +117,7 @@ var spreads = []float64{0.02, 0.04, 0.10}
 // coverage simulates experiments without any effect.
 func (s *suite) coverage() error {
 	title := fmt.Sprintf("No effect: coverage of the 95 %% interval, and false differences (%d experiments per line)", s.experiments)
-	header := "noise\tCV %\tarms\tblocks\tcoverage %\thalf-width %\tfalse per comparison %\tfalse per experiment %\tverdict Equivalent %\tverdict false %"
+	header := "noise\tCV %\tarms\tblocks\tcoverage %\thalf-width %\tfalse per comparison %\tfalse positives per experiment %\tverdict Equivalent %\tverdict false %"
 	return s.table(title, header, func(line func(string, ...any)) error {
 		for _, under := range conditions {
 			for _, cv := range spreads {
@@ -256,7 +256,7 @@ func (s *suite) decided() error {
 // weakness shows a limit of the method: the residual is pooled, so the interval of an arm with
 // a larger spread than the others is too narrow.
 func (s *suite) weakness() error {
-	header := "arms\tblocks\tone arm spreads\tcoverage of that arm %\tcoverage of all %\tfalse per experiment %"
+	header := "arms\tblocks\tone arm spreads\tcoverage of that arm %\tcoverage of all %\tfalse positives per experiment %"
 	return s.table("Weakness: one arm spreads more than the others (normal noise, CV 4 %)", header, func(line func(string, ...any)) error {
 		for _, size := range [][2]int{{2, 6}, {4, 6}, {8, 6}, {8, 12}} {
 			for _, uneven := range []float64{1, 2, 3} {
