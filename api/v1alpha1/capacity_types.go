@@ -17,14 +17,16 @@ type Capacity struct {
 	Load string `json:"load,omitempty"`
 
 	// min is the lowest level: users of a checkInCheckOut load, or transactions
-	// a minute of one with arrivals; records of a dataImport load; for a
-	// script, the lowest target of its stages.
+	// a minute of one with arrivals; records of a dataImport load, or parallel
+	// imports of one with parallel; for a script, the lowest target of its
+	// stages.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 1000000",message="capacity.min must be from 1 to 1000000"
 	Min int32 `json:"min"`
 
 	// max is the highest level. Default: the users, or the arrivals per minute,
-	// of the checkInCheckOut load; the records of the dataImport load.
+	// of the checkInCheckOut load; the parallel imports, or else the records, of
+	// the dataImport load.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self >= 2 && self <= 1000000",message="capacity.max must be from 2 to 1000000"
 	Max *int32 `json:"max,omitempty"`

@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -100,6 +101,10 @@ func durationOr(d *metav1.Duration, otherwise time.Duration) time.Duration {
 	}
 	return d.Duration
 }
+
+// HighestLevel is that of a capacity's levels: parallel imports if the load declares their number,
+// or else records.
+func (i *DataImport) HighestLevel() int32 { return cmp.Or(i.Parallel, i.Records) }
 
 // JobProfileOrDefault is the name of the import's job profile.
 func (i *DataImport) JobProfileOrDefault() string {
@@ -297,7 +302,7 @@ func (c Capacity) MaxOrDefault(load Load) int32 {
 	users := load.CheckInCheckOut
 	switch {
 	case c.Max == nil && load.DataImport != nil:
-		return load.DataImport.Records
+		return load.DataImport.HighestLevel()
 	case c.Max != nil || users == nil:
 		return valueOr(c.Max, 0)
 	case users.Arrivals != nil:

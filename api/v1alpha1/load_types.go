@@ -161,7 +161,8 @@ const (
 	FlowS3 ImportFlow = "S3"
 )
 
-// DataImport imports files of generated MARC 21 records, one after another.
+// DataImport imports files of generated MARC 21 records, one after another or
+// several at a time.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.operation) || self.operation != 'Update' || !has(self.recordType) || self.recordType == 'Bibliographic'",message="only bibliographic records can be updated: set recordType to Bibliographic or operation to Create"
 type DataImport struct {
@@ -195,12 +196,20 @@ type DataImport struct {
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 1000000",message="dataImport.records must be from 1 to 1000000"
 	Records int32 `json:"records"`
 
-	// imports is the number of files, imported one after another. Default 1.
+	// imports is the number of files. Default 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	Imports int32 `json:"imports,omitempty"`
+
+	// parallel is the number of imports that run at the same time: they start
+	// together, and the next ones when all of them have ended. With a capacity,
+	// the levels are parallel imports, and this is the highest. Default 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20
+	Parallel int32 `json:"parallel,omitempty"`
 
 	// pause between two imports. Default 0s.
 	// +optional

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Data Import: one user who imports a MARC file repeatedly and waits for each
-// import to end. README.md lists the environment variables.
+// Data Import: one user who imports MARC files, one after another or several at a
+// time, and waits for them to end. README.md lists the environment variables.
 
 import { sleep } from 'k6';
 import exec from 'k6/execution';
@@ -9,12 +9,15 @@ import { Counter, Gauge } from 'k6/metrics';
 import { exportInstances, fetchExport, importedInstances, requireExportProfile } from './lib/data-export.js';
 import { defineUpload, splits, startImport } from './lib/data-import.js';
 import { findCopies, generated, maxImports, maxRecords } from './lib/import-files.js';
-import { follow, results } from './lib/job.js';
+import { follow, followAll, results } from './lib/job.js';
 import { requireJobProfile } from './lib/job-profiles.js';
 import { CallError, Okapi } from './lib/okapi.js';
 import { patiently } from './lib/patience.js';
 import { number, oneOf, target, text, whole } from './lib/settings.js';
 import { record } from './lib/transaction.js';
+
+/** The most imports at a time: FOLIO's page lists the last 25 jobs that ended. */
+const maxParallel = 20;
 
 const settings = {
   target: target(),
@@ -23,7 +26,9 @@ const settings = {
   flow: oneOf('FLOW', ['Upload', 'S3']),
   jobProfile: text('JOB_PROFILE'),
   createJobProfile: text('CREATE_JOB_PROFILE', 'PTF - Create 2'),
-  sizes: sizes(),
+  parallel: text('PARALLEL', '') !== '',
+  levels: text('PERFLAB_LEVELS', '') !== '',
+  batches: batches(),
   pause: number('PAUSE_SECONDS', 0),
   poll: number('POLL_SECONDS', 5, 0.1),
   stallTimeout: number('STALL_TIMEOUT_SECONDS', 1800, 1),
@@ -32,6 +37,9 @@ const settings = {
   run: text('PERFLAB_RUN', 'by-hand'),
   load: text('PERFLAB_LOAD', 'import'),
 };
+
+/** The number of records of each import. */
+settings.sizes = settings.batches.flatMap(({ imports, records }) => new Array(imports).fill(records));
 settings.imports = settings.sizes.length;
 settings.records = Math.max(...settings.sizes);
 const updates = settings.operation === 'Update';
@@ -39,15 +47,24 @@ if (updates && settings.recordType !== 'Bibliographic') {
   throw new Error(`environment variable OPERATION is "Update", which RECORD_TYPE "${settings.recordType}" cannot be: only Bibliographic records are updated`);
 }
 
-/** The number of records of each import: the same for all, or those of PERFLAB_LEVELS. */
-function sizes() {
-  const levels = text('PERFLAB_LEVELS', '');
-  if (levels === '') return new Array(whole('IMPORTS', 1, 1, maxImports)).fill(whole('RECORDS', undefined, 1, maxRecords));
-  return levels.split(',').map((level) => {
-    const records = Number(level);
-    if (!Number.isInteger(records) || records < 1 || records > maxRecords) throw new Error(`environment variable PERFLAB_LEVELS has "${level}", not a whole number from 1 to ${maxRecords}`);
-    return records;
-  });
+/**
+ * The imports that start together: how many, and the records of each. PERFLAB_LEVELS has the number
+ * of records of one import after another, or with PARALLEL the number of imports at a time.
+ */
+function batches() {
+  const parallel = whole('PARALLEL', 1, 1, maxParallel);
+  const levels = text('PERFLAB_LEVELS', '').split(',').filter(Boolean);
+  if (levels.length > 0 && text('PARALLEL', '') === '') return levels.map((level) => ({ imports: 1, records: wholeLevel(level, maxRecords) }));
+  const records = whole('RECORDS', undefined, 1, maxRecords);
+  if (levels.length > 0) return levels.map((level) => ({ imports: wholeLevel(level, maxParallel), records }));
+  const imports = whole('IMPORTS', 1, 1, maxImports);
+  return Array.from({ length: Math.ceil(imports / parallel) }, (_, i) => ({ imports: Math.min(parallel, imports - i * parallel), records }));
+}
+
+function wholeLevel(level, most) {
+  const found = Number(level);
+  if (!Number.isInteger(found) || found < 1 || found > most) throw new Error(`environment variable PERFLAB_LEVELS has "${level}", not a whole number from 1 to ${most}`);
+  return found;
 }
 
 /** The settings of import number n. */
@@ -56,15 +73,15 @@ const sized = (n) => ({ ...settings, records: settings.sizes[n - 1] });
 // An import is limited only by its own progress and the operator's deadline. setup creates and
 // exports the records that updates need.
 export const options = {
-  scenarios: { imports: { executor: 'per-vu-iterations', vus: 1, iterations: settings.imports, maxDuration: '240h', gracefulStop: '0s' } },
+  scenarios: { imports: { executor: 'per-vu-iterations', vus: 1, iterations: settings.batches.length, maxDuration: '240h', gracefulStop: '0s' } },
   setupTimeout: updates ? '240h' : '60s',
 };
 
 /**
- * The number of imports of a series that are also recorded individually. The payload has 256
+ * The number of batches of a series that are also recorded individually. The payload has 256
  * rows.
  */
-const importsApart = 100;
+const batchesApart = 100;
 
 const counters = {
   imports: new Counter('perflab_imports'),
@@ -125,40 +142,57 @@ let done = 0;
 let succeeded = 0;
 
 export default function (found) {
-  const n = exec.vu.iterationInScenario + 1;
+  const batch = exec.vu.iterationInScenario + 1;
   okapi = okapi || new Okapi(settings.target);
-  importOnce(n, found);
-  if (n < settings.imports) {
+  importBatch(batch, found);
+  if (batch < settings.batches.length) {
     sleep(settings.pause);
   } else if (succeeded === 0 && settings.failures === 'Errors') {
     exec.test.fail(`none of ${settings.imports} imports succeeded`);
   }
 }
 
-/** Makes one import, from the upload definition to the results of its records. */
-function importOnce(n, found) {
-  let started;
-  let end = { status: '' };
-  let outcome = { imported: 0, errors: 0, children: 0, stopped: {} };
+/** Makes the imports that start together, from their upload definitions to the results of their records. */
+function importBatch(batch, found) {
+  const before = settings.batches.slice(0, batch - 1).reduce((sum, { imports }) => sum + imports, 0);
+  const all = Array.from({ length: settings.batches[batch - 1].imports }, (_, i) => ({
+    n: before + i + 1, started: undefined, end: { status: '' }, outcome: { imported: 0, errors: 0, children: 0, stopped: {} },
+  }));
+  const defined = all.filter((one) => succeeds(one, () => {
+    one.upload = defineUpload(okapi, settings.flow, fileName(one.n));
+    one.file = fileOf(one.n, found);
+  }));
+  measured(() => {
+    const running = defined.filter((one) => succeeds(one, () => {
+      one.started = Date.now();
+      startImport(okapi, settings.flow, one.upload, one.file, settings.jobProfile);
+    }));
+    const ends = followAll(okapi, running.map(({ upload }) => upload.jobId), { ...settings, onProgress: (through) => recordsDone.add(done + through) });
+    running.forEach((one, i) => { one.end = ends[i]; });
+  });
+  for (const one of defined.filter(({ end }) => end.job)) succeeds(one, () => { one.outcome = results(okapi, one.end); });
+  for (const one of all) count(batch, one);
+  if (settings.parallel) recordBatch(batch, all);
+  for (const one of all) reportStall(one);
+}
+
+/** Reports whether a step of an import succeeds; logs why it does not. */
+function succeeds({ n }, step) {
   try {
-    const upload = defineUpload(okapi, settings.flow, fileName(n));
-    const file = fileOf(n, found);
-    started = Date.now();
-    end = measured(() => {
-      startImport(okapi, settings.flow, upload, file, settings.jobProfile);
-      return follow(okapi, upload.jobId, { ...settings, onProgress: (through) => recordsDone.add(done + through) });
-    });
-    outcome = results(okapi, end);
+    step();
+    return true;
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
     console.error(`import ${n} of ${settings.imports} failed: ${error.message}`);
+    return false;
   }
-  count(n, end, outcome, started === undefined ? 0 : (end.seen || Date.now()) - started);
-  if (end.status === 'STALLED') {
-    const message = `import ${n} of ${settings.imports} stalled: no progress in ${settings.stallTimeout} s after ${outcome.imported} of ${sized(n).records} records${stopped(outcome)}`;
-    if (settings.failures === 'Errors') exec.test.abort(message);
-    console.error(message);
-  }
+}
+
+function reportStall({ n, end, outcome }) {
+  if (end.status !== 'STALLED') return;
+  const message = `import ${n} of ${settings.imports} stalled: no progress in ${settings.stallTimeout} s after ${outcome.imported} of ${sized(n).records} records${stopped(outcome)}`;
+  if (settings.failures === 'Errors') exec.test.abort(message);
+  console.error(message);
 }
 
 /**
@@ -183,15 +217,14 @@ function measured(calls) {
   }
 }
 
-/**
- * Records an import. It succeeds only if all its records were imported and none of its jobs
- * stopped.
- */
-function count(n, { status, job = {} }, outcome, elapsed) {
+/** An import succeeds only if all its records were imported and none of its jobs stopped. */
+function count(batch, one) {
+  const { n, started, end, outcome } = one;
+  const { status, job = {} } = end;
   const { imported, errors, children } = outcome;
   const failed = Math.max(sized(n).records - imported, errors);
   const childrenFailed = Object.values(outcome.stopped).reduce((a, b) => a + b, 0);
-  const result = status === 'COMMITTED' && failed === 0 && childrenFailed === 0 ? 'ok' : 'error';
+  one.result = status === 'COMMITTED' && failed === 0 && childrenFailed === 0 ? 'ok' : 'error';
   done += imported;
   recordsDone.add(done);
   counters.imports.add(1);
@@ -199,18 +232,29 @@ function count(n, { status, job = {} }, outcome, elapsed) {
   counters.recordsFailed.add(failed);
   counters.children.add(children);
   counters.childrenFailed.add(childrenFailed);
-  record('Import', elapsed, result);
-  const took = Date.parse(job.completedDate) - Date.parse(job.startedDate);
-  if (took >= 0) {
-    record('Import job', took, result);
-    if (settings.imports > 1 && n <= importsApart) record(`Import job ${n}`, took, result);
-  }
-  if (result === 'ok') {
+  record('Import', started === undefined ? 0 : (end.seen || Date.now()) - started, one.result);
+  recordJob('Import job', batch, Date.parse(job.completedDate) - Date.parse(job.startedDate), one.result,
+    settings.batches.length > 1 && batch <= batchesApart);
+  if (one.result === 'ok') {
     succeeded++;
     return;
   }
   counters.importsFailed.add(1);
   if (status) console.error(`import ${n} of ${settings.imports} ended ${status}: ${imported} of ${sized(n).records} records imported, ${failed} failed${stopped(outcome)}`);
+}
+
+/** Records the time from the start of the first job of a batch to the end of the last one. */
+function recordBatch(batch, all) {
+  const jobs = all.map(({ end }) => end.job || {});
+  const took = Math.max(...jobs.map(({ completedDate }) => Date.parse(completedDate))) - Math.min(...jobs.map(({ startedDate }) => Date.parse(startedDate)));
+  recordJob('Import batch', batch, took, all.every(({ result }) => result === 'ok') ? 'ok' : 'error', settings.levels);
+}
+
+/** Records a time by the clock of the jobs, if it is known. In some cases it is recorded for the batch, too. */
+function recordJob(transaction, batch, took, result, apart) {
+  if (!(took >= 0)) return;
+  record(transaction, took, result);
+  if (apart) record(`${transaction} ${batch}`, took, result);
 }
 
 /** Returns a clause about the jobs of parts of the file that stopped early. */

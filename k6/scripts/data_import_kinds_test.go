@@ -253,6 +253,46 @@ func TestImportsOfDifferentSizes(t *testing.T) {
 	}
 }
 
+// Imports at the same time are defined and sent one after another, and followed together.
+func TestParallelImports(t *testing.T) {
+	t.Parallel()
+	m := newImporter(t)
+	result := k6test.Run(t, dataImport, importing(m, "IMPORTS=5", "PARALLEL=2"))
+	p := result.Payload(t)
+	if result.Code != 0 || totals(p) != [4]float64{5, 0, 500, 0} {
+		t.Fatalf("exit code %d, counted %v\n%s", result.Code, totals(p), result.Stderr)
+	}
+	for transaction, want := range map[string]int64{"Import job": 5, "Import batch": 3, "Import job 1": 2, "Import job 3": 1, "Import batch 1": 0} {
+		if got, _ := p.Summary(transaction, "ok"); got.Count != want {
+			t.Errorf("%s: %d, want %d", transaction, got.Count, want)
+		}
+	}
+}
+
+// The levels of a capacity test are numbers of parallel imports. One of them fails.
+func TestLevelsOfParallelImports(t *testing.T) {
+	t.Parallel()
+	m := newImporter(t)
+	m.failing = "job-3"
+	result := k6test.Run(t, dataImport, importing(m, "PERFLAB_LEVELS=1,3", "PARALLEL=4", "PERFLAB_FAILURES=Results"))
+	p := result.Payload(t)
+	if result.Code != 0 || totals(p)[0] != 4 || totals(p)[1] != 1 {
+		t.Fatalf("exit code %d, counted %v\n%s", result.Code, totals(p), result.Stderr)
+	}
+	for transaction, want := range map[[2]string]int64{
+		{"Import job 1", "ok"}: 1, {"Import batch 1", "ok"}: 1,
+		{"Import job 2", "ok"}: 2, {"Import job 2", "error"}: 1, {"Import batch 2", "error"}: 1,
+	} {
+		if got, _ := p.Summary(transaction[0], transaction[1]); got.Count != want {
+			t.Errorf("%s: %d, want %d", transaction, got.Count, want)
+		}
+	}
+	refused := k6test.Run(t, dataImport, importing(m, "PERFLAB_LEVELS=1,30", "PARALLEL=4"))
+	if refused.Code == 0 || !strings.Contains(refused.Stderr, "not a whole number from 1 to 20") {
+		t.Errorf("exit code %d\n%s", refused.Code, refused.Stderr)
+	}
+}
+
 // TestManyImportsInTurn is a small longevity test.
 func TestManyImportsInTurn(t *testing.T) {
 	t.Parallel()

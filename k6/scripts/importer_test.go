@@ -25,9 +25,10 @@ type importer struct {
 	jobs  []*job
 
 	// The behavior of jobs: records per poll, the record at which they stall (0 means never),
-	// their final status, and the number of lost records.
+	// their final status, the job that ends as ERROR, and the number of lost records.
 	step, stallAt int
 	status        string
+	failing       string
 	lost          int
 	noSummary     bool
 	dates         time.Duration // completedDate - startedDate
@@ -101,8 +102,8 @@ func (m *importer) define(_ *http.Request, body []byte) (int, any) {
 }
 
 func (m *importer) upload(r *http.Request, body []byte) (int, any) {
-	n := len(m.jobs)
-	if r.PathValue("upload") != fmt.Sprintf("upload-%d", n) || r.PathValue("file") != fmt.Sprintf("file-%d", n) {
+	n := m.numberOf(r)
+	if r.PathValue("file") != fmt.Sprintf("file-%d", n) || m.jobs[n-1].total > 0 {
 		m.wrong("uploads to %s", r.URL.Path)
 	}
 	if r.Header.Get("Content-Type") != "application/octet-stream" || int(r.ContentLength) != len(body) {
@@ -117,8 +118,18 @@ func (m *importer) defined(*http.Request, []byte) (int, any) {
 	return http.StatusOK, definition(len(m.jobs), "LOADED")
 }
 
+// numberOf is the number of the upload in a path; that of the last one if there is no such upload.
+func (m *importer) numberOf(r *http.Request) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(r.PathValue("upload"), "upload-"))
+	if err != nil || n < 1 || n > len(m.jobs) {
+		m.wrong("calls %s of %d uploads", r.URL.Path, len(m.jobs))
+		return len(m.jobs)
+	}
+	return n
+}
+
 func (m *importer) process(r *http.Request, body []byte) (int, any) {
-	n := len(m.jobs)
+	n := m.numberOf(r)
 	var request struct {
 		UploadDefinition map[string]any `json:"uploadDefinition"`
 		JobProfileInfo   map[string]any `json:"jobProfileInfo"`
@@ -175,6 +186,9 @@ func (m *importer) execution(j *job) map[string]any {
 	}
 	if j.done {
 		execution["status"] = m.status
+		if j.id == m.failing {
+			execution["status"] = "ERROR"
+		}
 		execution["completedDate"] = started.Add(m.dates).Format("2006-01-02T15:04:05.000+00:00")
 	}
 	return execution

@@ -42,6 +42,9 @@ func (i dataImport) Environment(time.Duration) []corev1.EnvVar {
 		{Name: "IMPORTS", Value: strconv.Itoa(int(i.Imports))},
 		{Name: "PAUSE_SECONDS", Value: kind.Seconds(i.Pause)},
 	}
+	if i.Parallel > 0 {
+		env = append(env, corev1.EnvVar{Name: "PARALLEL", Value: strconv.Itoa(int(i.Parallel))})
+	}
 	if i.Flow != "" {
 		env = append(env, corev1.EnvVar{Name: "FLOW", Value: string(i.Flow)})
 	}
@@ -51,12 +54,12 @@ func (i dataImport) Environment(time.Duration) []corev1.EnvVar {
 	return env
 }
 
-// Length derives from the records, and the pauses between files.
+// Length derives from the records, and the pauses between files. Parallel imports share the rate.
 func (i dataImport) Length(assumed kind.Assumptions) (kind.Length, error) {
 	files := time.Duration(max(1, i.Imports))
 	lasts := files * time.Duration(float64(i.Records)/assumed.RecordsPerSecond*float64(time.Second))
 	if i.Pause != nil {
-		lasts += (files - 1) * i.Pause.Duration
+		lasts += time.Duration(i.batches()-1) * i.Pause.Duration
 	}
 	return kind.Length{Lasts: lasts, Assumes: fmt.Sprintf("imports process %g records per second", assumed.RecordsPerSecond)}, nil
 }
@@ -86,6 +89,9 @@ func (i dataImport) Describe() string {
 	text := fmt.Sprintf("%s, %s", operation, prose.Counted(i.Records, "record"))
 	if i.Imports > 1 {
 		text = fmt.Sprintf("%s, %s of %s", operation, prose.Counted(i.Imports, "import"), prose.Counted(i.Records, "record"))
+		if i.Parallel > 1 {
+			text += fmt.Sprintf(", %d at a time", i.Parallel)
+		}
 		if i.Pause != nil && i.Pause.Duration > 0 {
 			text += fmt.Sprintf(" with pauses of %s", prose.Duration(i.Pause.Duration))
 		}

@@ -38,8 +38,8 @@ func TestEnvironment(t *testing.T) {
 			`{RECORD_TYPE: Bibliographic, OPERATION: Create, JOB_PROFILE: PTF - Create 2, RECORDS: "400", IMPORTS: "1", PAUSE_SECONDS: "0"}`,
 		},
 		"imports with all settings": {
-			`{recordType: Bibliographic, operation: Update, flow: S3, jobProfile: Mine, imports: 3, pause: 1m, stallTimeout: 5m}`,
-			`{RECORD_TYPE: Bibliographic, OPERATION: Update, FLOW: S3, JOB_PROFILE: Mine, RECORDS: "400", IMPORTS: "3", PAUSE_SECONDS: "60", STALL_TIMEOUT_SECONDS: "300"}`,
+			`{recordType: Bibliographic, operation: Update, flow: S3, jobProfile: Mine, imports: 3, parallel: 2, pause: 1m, stallTimeout: 5m}`,
+			`{RECORD_TYPE: Bibliographic, OPERATION: Update, FLOW: S3, JOB_PROFILE: Mine, RECORDS: "400", IMPORTS: "3", PARALLEL: "2", PAUSE_SECONDS: "60", STALL_TIMEOUT_SECONDS: "300"}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,10 +54,11 @@ func TestEnvironment(t *testing.T) {
 
 func TestLength(t *testing.T) {
 	for settings, want := range map[string]time.Duration{
-		`{}`:                       16 * time.Second,
-		`{imports: 3}`:             48 * time.Second,
-		`{imports: 3, pause: 1m}`:  168 * time.Second,
-		`{imports: 0, records: 5}`: 200 * time.Millisecond,
+		`{}`:                                   16 * time.Second,
+		`{imports: 3}`:                         48 * time.Second,
+		`{imports: 3, pause: 1m}`:              168 * time.Second,
+		`{imports: 3, parallel: 2, pause: 1m}`: 108 * time.Second,
+		`{imports: 0, records: 5}`:             200 * time.Millisecond,
 	} {
 		length, err := create(t, settings).Length(kind.Assumptions{RecordsPerSecond: 25})
 		if err != nil || length.Lasts != want || length.Assumes != "imports process 25 records per second" {
@@ -71,6 +72,7 @@ func TestDescribe(t *testing.T) {
 		`{}`: "create bibliographic, 400 records, job profile “PTF - Create 2”",
 		`{operation: Update, recordType: Bibliographic, flow: S3}`: "update bibliographic, 400 records, through S3, job profile “PTF - Updates Success - 1”",
 		`{recordType: Holdings, imports: 2, pause: 1m}`:            "holdings, 2 imports of 400 records with pauses of 1m, job profile “Default - Create Holdings and SRS MARC Holdings”",
+		`{imports: 6, parallel: 2, pause: 1m}`:                     "create bibliographic, 6 imports of 400 records, 2 at a time with pauses of 1m, job profile “PTF - Create 2”",
 	} {
 		expect.Equal(t, want, create(t, settings).Describe(), "%s", settings)
 	}

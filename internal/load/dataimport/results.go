@@ -17,24 +17,32 @@ import (
 const (
 	transactionImport    = "Import"
 	transactionImportJob = "Import job"
-	counterImports       = "perflab_imports"
-	counterImportsFailed = "perflab_imports_failed"
-	counterRecords       = "perflab_records"
-	counterRecordsFailed = "perflab_records_failed"
+	// From the start of the first parallel job to the end of the last one.
+	transactionImportBatch = "Import batch"
+	counterImports         = "perflab_imports"
+	counterImportsFailed   = "perflab_imports_failed"
+	counterRecords         = "perflab_records"
+	counterRecordsFailed   = "perflab_records_failed"
 	// Jobs of a split file.
 	counterChildJobs       = "perflab_child_jobs"
 	counterChildJobsFailed = "perflab_child_jobs_failed"
 )
 
-// mostParts is the number of imports of a series that data-import.js records individually.
+// mostParts is the number of batches of a series that data-import.js records individually.
 const mostParts = 100
 
-// parts returns the number of individually recorded imports of a series.
+// batches returns the number of times that imports start: one at a time, or parallel ones together.
+func (i dataImport) batches() int {
+	parallel := max(1, int(i.Parallel))
+	return (max(1, int(i.Imports)) + parallel - 1) / parallel
+}
+
+// parts returns the number of individually recorded batches of a series.
 func (i dataImport) parts() int {
-	if i.Imports < 2 {
+	if i.batches() < 2 {
 		return 0
 	}
-	return min(int(i.Imports), mostParts)
+	return min(i.batches(), mostParts)
 }
 
 // Check reports whether every record of every file was imported, except imports that may
@@ -87,13 +95,17 @@ func (i dataImport) Observe(measured *payload.Payload) []v1alpha1.Observation {
 	}
 	if job, ok := measured.Summary(transactionImportJob, payload.OK); ok {
 		observations = append(observations, observation.New(i.name, metric.Duration, job.Mean.Seconds(), job.Count))
+		whole := job
+		if batch, ok := measured.Summary(transactionImportBatch, payload.OK); ok {
+			whole = batch
+		}
 		// The duration of a failed import is unknown.
-		if total := job.Mean.Seconds() * float64(job.Count); total > 0 && failed == 0 {
+		if total := whole.Mean.Seconds() * float64(whole.Count); total > 0 && failed == 0 {
 			observations = append(observations, observation.New(i.name, metric.RecordsPerSecond, records/total, 0))
 		}
 	}
 	for part := 1; part <= i.parts(); part++ {
-		if one, ok := measured.Summary(fmt.Sprintf("%s %d", transactionImportJob, part), payload.OK); ok {
+		if one, ok := measured.Summary(numbered(transactionImportJob, part), payload.OK); ok {
 			observations = append(observations, observation.New(metric.Name(i.name, metric.Part(part)), metric.Duration, one.Mean.Seconds(), one.Count))
 		}
 	}

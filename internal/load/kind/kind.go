@@ -114,6 +114,8 @@ type SteppedBatch interface {
 	ObserveLevel(measured *payload.Payload, levels steps.Steps, index int) BatchLevel
 	// LevelMetrics are the metrics that objectives may limit.
 	LevelMetrics() []string
+	// Whole returns the load with the work of all levels together.
+	Whole(levels steps.Steps) v1alpha1.Load
 }
 
 // BatchLevel is the work of one level.

@@ -68,8 +68,14 @@ func WithDurations(scenarios []v1alpha1.Scenario, measurement v1alpha1.Measureme
 			case load.DataImport != nil:
 				imports, capacity := *load.DataImport, *scenario.Capacity
 				most := capacity.MaxOrDefault(stepped)
-				imports.Imports, imports.Records = levels+int32(timetable.WarmUps()), meanLevel(capacity.Min, most, levels)
-				// The highest level is still that of the declared records.
+				mean := meanLevel(capacity.Min, most, levels)
+				imports.Imports = levels + int32(timetable.WarmUps())
+				if imports.Parallel == 0 {
+					imports.Records = mean
+				} else {
+					imports.Imports *= mean
+				}
+				// The highest level is still the declared one.
 				capacity.Max = &most
 				load.DataImport, timed[i].Capacity = &imports, &capacity
 			default:

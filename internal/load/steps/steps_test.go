@@ -76,3 +76,12 @@ func TestScenarioWithoutCapacityHasNoSteps(t *testing.T) {
 		t.Error("a load of another name has steps")
 	}
 }
+
+// The levels of parallel imports are a mean number of imports each, of the declared size.
+func TestParallelImportsHaveMeanNumber(t *testing.T) {
+	imports := v1alpha1.Load{Name: "create", DataImport: &v1alpha1.DataImport{Records: 600, Parallel: 8}}
+	timed := steps.WithDurations([]v1alpha1.Scenario{scenario(v1alpha1.Capacity{Min: 1, Levels: ptr.To[int32](4)}, imports)}, v1alpha1.Measurement{WarmUp: duration(time.Minute)})[0]
+	if made := timed.Loads[0].DataImport; made.Imports != 20 || made.Records != 600 {
+		t.Errorf("%d imports of %d records, want 5 times 4 of 600", made.Imports, made.Records)
+	}
+}

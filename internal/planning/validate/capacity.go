@@ -62,7 +62,10 @@ func judgeCapacities(j *judgement, spec *v1alpha1.PerfExperimentSpec, scripts *s
 func judgeLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {
 	most := capacity.MaxOrDefault(load)
 	switch users := load.CheckInCheckOut; {
-	case load.DataImport != nil && most > load.DataImport.Records:
+	case load.DataImport != nil && load.DataImport.Parallel > 0 && most > load.DataImport.Parallel:
+		j.refuse(field.Invalid(path.Child("max"), most, fmt.Sprintf("load %q has %s: raise dataImport.parallel, or lower max",
+			load.Name, prose.Counted(load.DataImport.Parallel, "parallel import"))))
+	case load.DataImport != nil && load.DataImport.Parallel == 0 && most > load.DataImport.Records:
 		j.refuse(field.Invalid(path.Child("max"), most, fmt.Sprintf("load %q has %s: raise dataImport.records, or lower max",
 			load.Name, prose.Counted(load.DataImport.Records, "record"))))
 	case most == 0:
@@ -121,7 +124,7 @@ func judgeGenerator(j *judgement, scenario v1alpha1.Scenario, load v1alpha1.Load
 	}
 }
 
-// judgeImportLevels validates levels that are imports.
+// judgeImportLevels validates levels that are imports, or parallel imports.
 func judgeImportLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {
 	for name, given := range map[string]*metav1.Duration{"step": capacity.Step, "settle": capacity.Settle} {
 		if given != nil {

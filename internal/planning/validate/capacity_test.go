@@ -53,6 +53,7 @@ func TestCapacitiesAreValidated(t *testing.T) {
 		"imports":                  {importCapacity, "min: 100", "min: 100", ""},
 		"more than the records":    {importCapacity, "min: 100", "min: 100\n  max: 6000", `load "create" has 5000 records: raise dataImport.records, or lower max`},
 		"steps of imports":         {importCapacity, "min: 100", "min: 100\n  step: 3m", `each level of load "create" is an import, which lasts as long as it takes: remove step`},
+		"parallel imports":         {importCapacity, "records: 5000}}]", "records: 5000, parallel: 8}}]", "the range is empty"},
 		"a series of imports":      {importCapacity, "records: 5000", "records: 5000, imports: 3", "remove dataImport.imports"},
 		"a server beside imports":  {importCapacity, "create/duration, max: 10min", "postgres/primary/cpu/percentOfLimit, max: 80%", ""},
 		"a count of imports":       {importCapacity, "create/duration, max: 10min", "create/failedImports, max: 0", "levels of an import are limited by create/duration, create/recordsPerSecond, or a metric of a server"},

@@ -10,6 +10,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // judgeLogins rejects loads that log in without a declared login.
@@ -33,6 +34,7 @@ func judgeScenarios(j *judgement, scenarios []v1alpha1.Scenario, scripts *script
 		for n, load := range scenario.Loads {
 			judgeName(j, load.Name, loads.Index(n).Child("name"))
 			judgeAfter(j, scenario.Loads, load, loads.Index(n).Child("after"))
+			judgeParallel(j, scenario, load, loads.Index(n).Child("dataImport", "parallel"))
 			for _, finding := range resourceFindings(title("load", load.Name), load.Resources, setting{"resources"}) {
 				j.report(finding, childPath(loads.Index(n), finding.settings[0]), "")
 			}
@@ -69,6 +71,19 @@ func judgeAfter(j *judgement, loads []v1alpha1.Load, load v1alpha1.Load, place *
 	}
 	j.refuse(field.Invalid(place, load.After,
 		fmt.Sprintf("load %q never starts: it waits for %q, which waits for it in turn; take one after out", load.Name, load.After)))
+}
+
+// judgeParallel rejects parallel imports of fewer files. With a capacity, the levels are their number.
+func judgeParallel(j *judgement, scenario v1alpha1.Scenario, load v1alpha1.Load, place *field.Path) {
+	imports := load.DataImport
+	if imports == nil || imports.Parallel <= max(1, imports.Imports) {
+		return
+	}
+	if capacity := scenario.Capacity; capacity != nil && (capacity.Load == "" || capacity.Load == load.Name) {
+		return
+	}
+	j.refuse(field.Invalid(place, imports.Parallel, fmt.Sprintf("load %q has %s: set dataImport.imports to %d or more",
+		load.Name, prose.Counted(max(1, imports.Imports), "file"), imports.Parallel)))
 }
 
 func named(loads []v1alpha1.Load, name string) *v1alpha1.Load {

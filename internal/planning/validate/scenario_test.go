@@ -26,6 +26,11 @@ func TestScenariosAreValidated(t *testing.T) {
 			loads: []v1alpha1.Load{importAfter("a", ""), importAfter("b", "c"), importAfter("c", "b")},
 			want:  `spec.scenarios[0].loads[1].after: Invalid value: "c": load "b" never starts: it waits for "c", which waits for it in turn; take one after out`,
 		},
+		"files at a time": {loads: []v1alpha1.Load{{Name: "a", DataImport: &v1alpha1.DataImport{Records: 1, Imports: 4, Parallel: 4}}}},
+		"too few files at a time": {
+			loads: []v1alpha1.Load{{Name: "a", DataImport: &v1alpha1.DataImport{Records: 1, Imports: 2, Parallel: 4}}},
+			want:  `spec.scenarios[0].loads[0].dataImport.parallel: Invalid value: 4: load "a" has 2 files: set dataImport.imports to 4 or more`,
+		},
 		"called like the system": {loads: []v1alpha1.Load{importAfter("system", "")}},
 		"called like a part of it": {
 			loads: []v1alpha1.Load{importAfter("node", "")},

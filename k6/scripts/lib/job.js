@@ -10,24 +10,30 @@ const executions = '/metadata-provider/jobExecutions';
 const pageSize = 1000;
 
 /** Polls a job until it ends or makes no progress for too long. */
-export function follow(okapi, jobId, { flow, poll, stallTimeout, onProgress = () => {} }) {
-  let through = -1;
-  let moved = Date.now();
-  let latest = { id: jobId };
+export const follow = (okapi, jobId, settings) => followAll(okapi, [jobId], settings)[0];
+
+/** Polls jobs until each has ended or makes no progress for too long. Returns their ends in order. */
+export function followAll(okapi, jobIds, { flow, poll, stallTimeout, onProgress = () => {} }) {
+  const jobs = jobIds.map((id) => ({ through: -1, moved: Date.now(), latest: { id } }));
   for (;;) {
-    const seen = tryLook(okapi, jobId, flow);
-    if (seen.through > through) {
-      through = seen.through;
-      moved = Date.now();
-      onProgress(through);
-    }
-    if (seen.ended) return { job: seen.job, status: seen.job.status, seen: Date.now() };
-    latest = seen.job || latest;
-    if (Date.now() - moved >= stallTimeout * 1000) {
-      return { job: latest, status: 'STALLED', seen: Date.now(), through: Math.max(through, 0) };
-    }
+    for (const job of jobs.filter(({ end }) => !end)) job.end = observe(okapi, job, flow, stallTimeout);
+    onProgress(jobs.reduce((sum, { through }) => sum + Math.max(through, 0), 0));
+    if (jobs.every(({ end }) => end)) return jobs.map(({ end }) => end);
     sleep(poll);
   }
+}
+
+/** Queries a job and records its progress. Returns its end, if it has one. */
+function observe(okapi, job, flow, stallTimeout) {
+  const seen = tryLook(okapi, job.latest.id, flow);
+  if (seen.through > job.through) {
+    job.through = seen.through;
+    job.moved = Date.now();
+  }
+  if (seen.ended) return { job: seen.job, status: seen.job.status, seen: Date.now() };
+  job.latest = seen.job || job.latest;
+  if (Date.now() - job.moved < stallTimeout * 1000) return undefined;
+  return { job: job.latest, status: 'STALLED', seen: Date.now(), through: Math.max(job.through, 0) };
 }
 
 /** Queries a job. A failed query does not end the import, because the next one may succeed. */
