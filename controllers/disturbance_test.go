@@ -177,14 +177,16 @@ func withSwitchover(e *v1alpha1.PerfExperiment) {
 	fault.Kill, fault.Switchover = nil, &v1alpha1.SwitchoverFault{Postgres: &v1alpha1.PostgresSwitchover{}}
 }
 
-// An upgrade replaces the module's pods one by one, and ends with its run.
+// An upgrade, here with less memory, replaces the module's pods one by one, and ends with its run.
 func TestModuleUpgrade(t *testing.T) {
 	const upgraded = "example.org/gateway:2"
+	memory := resource.MustParse("300Mi")
 	l := newLab(t, complete)
 	l.measureOutages()
 	l.create(login(), smallExperiment(t, oneArm, twoBlocks, withFault, func(e *v1alpha1.PerfExperiment) {
 		fault := &e.Spec.Scenarios[0].Faults[0]
-		fault.Kill, fault.Restart = nil, &v1alpha1.RestartFault{Module: "gateway", Image: upgraded}
+		fault.Kill, fault.Restart = nil, &v1alpha1.RestartFault{Module: "gateway", Image: upgraded, Memory: &memory}
+		e.Spec.System.Modules[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")}
 	}))
 	seen := map[string]int{}
 	l.eachRound = func() {
@@ -198,7 +200,11 @@ func TestModuleUpgrade(t *testing.T) {
 				faults++
 			}
 		}
-		seen[fmt.Sprintf("%t %s %d", deployment.Spec.Template.Spec.Containers[0].Image == upgraded, deployment.Spec.Strategy.Type, faults)]++
+		container := deployment.Spec.Template.Spec.Containers[0]
+		if is := container.Resources.Limits.Memory().Equal(memory); is != (container.Image == upgraded) {
+			t.Errorf("image %s with a memory limit of %s", container.Image, container.Resources.Limits.Memory())
+		}
+		seen[fmt.Sprintf("%t %s %d", container.Image == upgraded, deployment.Spec.Strategy.Type, faults)]++
 	}
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	runs := l.runs()

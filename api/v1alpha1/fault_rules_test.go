@@ -25,6 +25,8 @@ func TestFaultRules(t *testing.T) {
 		"of Kafka":            accept(faults("[{name: rolled, after: 1m, restart: {kafka: {version: 4.3.1}}}]")),
 		"an upgrade":          accept(faults("[{name: rolled, after: 1m, restart: {module: gateway, image: 'example.org/gateway:2'}}]")),
 		"of its database":     accept(faults("[{name: rolled, after: 1m, restart: {postgres: {image: 'ghcr.io/cloudnative-pg/postgresql:17.6'}}}]")),
+		"less memory":         accept(faults("[{name: rolled, after: 1m, restart: {module: gateway, memory: 300Mi}}]")),
+		"of a database":       refuse(place+"[0].restart", "memory is that of a module: name the module", faults("[{name: rolled, after: 1m, restart: {postgres: {}, memory: 300Mi}}]")),
 		"at the wrong place":  refuse(place+"[0].restart", "image is that of a module: write postgres.image", faults("[{name: rolled, after: 1m, restart: {postgres: {}, image: 'a:1'}}]")),
 		"nothing to restart":  refuse(place+"[0].restart", "restart needs exactly one of module, postgres and kafka", faults("[{name: rolled, after: 1m, restart: {}}]")),
 		"a switchover":        accept(faults("[{name: moved, after: 1m, switchover: {postgres: {}}}]")),

@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -115,6 +116,7 @@ type KillFault struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.module), has(self.postgres), has(self.kafka)].filter(x, x).size() == 1",message="restart needs exactly one of module, postgres and kafka"
 // +kubebuilder:validation:XValidation:rule="!has(self.image) || has(self.module)",message="image is that of a module: write postgres.image"
+// +kubebuilder:validation:XValidation:rule="!has(self.memory) || has(self.module)",message="memory is that of a module: name the module"
 type RestartFault struct {
 	// module whose pods are replaced by a rolling update.
 	// +optional
@@ -127,6 +129,12 @@ type RestartFault struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
+
+	// memory is the limit that the module's container has afterwards, for example
+	// 300Mi: memory is taken away. It is below the module's limit; a request above
+	// it is lowered to it. Default: the same as before.
+	// +optional
+	Memory *resource.Quantity `json:"memory,omitempty"`
 
 	// postgres restarts all instances, as CloudNativePG does it.
 	// +optional

@@ -373,10 +373,14 @@ func (r RestartFault) String() string {
 	case r.Kafka != nil:
 		subject, upgrade = "the nodes of Kafka", r.Kafka.Version
 	}
+	text := "restarts " + subject
 	if upgrade != "" {
-		return "upgrades " + subject + " to " + upgrade
+		text = "upgrades " + subject + " to " + upgrade
 	}
-	return "restarts " + subject
+	if r.Memory != nil {
+		text += " with a memory limit of " + r.Memory.String()
+	}
+	return text
 }
 
 // Replaces are the pods that the restart replaces, as those of faults that kill them.

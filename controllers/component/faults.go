@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -112,8 +113,8 @@ func (m moduleSet) Restart(ctx context.Context, p *Scope, restart v1alpha1.Resta
 		return RestartMark{}, err
 	}
 	return p.mark(ctx, deployment, mark, func(changed *unstructured.Unstructured) error {
-		if restart.Image != "" {
-			if err := setImage(changed, restart.Module, restart.Image); err != nil {
+		if restart.Image != "" || restart.Memory != nil {
+			if err := changeContainer(changed, restart); err != nil {
 				return err
 			}
 			if err := outdate(changed, mark, []string{"spec", "template", "metadata"}); err != nil {
@@ -175,19 +176,42 @@ func (m moduleSet) deployment(ctx context.Context, p *Scope, module string) (*un
 	return nil, nil
 }
 
-// setImage changes the image of a container of a Deployment's pods.
-func setImage(deployment *unstructured.Unstructured, container, image string) error {
+// changeContainer sets the image and the memory of the module's container in a Deployment's pods.
+func changeContainer(deployment *unstructured.Unstructured, restart v1alpha1.RestartFault) error {
 	path := []string{"spec", "template", "spec", "containers"}
 	containers, _, err := unstructured.NestedSlice(deployment.Object, path...)
 	if err != nil {
 		return fmt.Errorf("reading the containers of Deployment %q: %w", deployment.GetName(), err)
 	}
 	for _, one := range containers {
-		if fields, is := one.(map[string]any); is && fields["name"] == container {
-			fields["image"] = image
+		fields, is := one.(map[string]any)
+		if !is || fields["name"] != restart.Module {
+			continue
+		}
+		if restart.Image != "" {
+			fields["image"] = restart.Image
+		}
+		if restart.Memory != nil {
+			if err := limitMemory(fields, *restart.Memory); err != nil {
+				return fmt.Errorf("changing the memory of Deployment %q: %w", deployment.GetName(), err)
+			}
 		}
 	}
 	return unstructured.SetNestedSlice(deployment.Object, containers, path...)
+}
+
+// limitMemory sets a container's memory limit, and lowers a request above it.
+func limitMemory(container map[string]any, limit resource.Quantity) error {
+	requested, _, err := unstructured.NestedString(container, "resources", "requests", "memory")
+	if err != nil {
+		return err
+	}
+	if request, err := resource.ParseQuantity(requested); err == nil && request.Cmp(limit) > 0 {
+		if err := unstructured.SetNestedField(container, limit.String(), "resources", "requests", "memory"); err != nil {
+			return err
+		}
+	}
+	return unstructured.SetNestedField(container, limit.String(), "resources", "limits", "memory")
 }
 
 // outdate makes the next run build an object as it is declared. pods are the paths of the metadata of

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -162,8 +163,26 @@ func targetFault(fault v1alpha1.Fault, system *v1alpha1.System) (child string, v
 	if kill == nil {
 		return "", nil, ""
 	}
-	child, value, sentence = killFault(*kill, system)
-	return name + "." + child, value, sentence
+	if child, value, sentence = killFault(*kill, system); sentence != "" {
+		return name + "." + child, value, sentence
+	}
+	if fault.Restart != nil && fault.Restart.Memory != nil {
+		return "restart.memory", fault.Restart.Memory.String(), memoryFault(*fault.Restart, system)
+	}
+	return "", nil, ""
+}
+
+// memoryFault returns why a restart can't lower a module's memory limit; empty if it can. The next run
+// restores the declared limit, so there must be one.
+func memoryFault(restart v1alpha1.RestartFault, system *v1alpha1.System) string {
+	at := slices.IndexFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == restart.Module })
+	switch limit, declared := system.Modules[at].Resources.Limits[corev1.ResourceMemory]; {
+	case !declared:
+		return fmt.Sprintf("module %q has no memory limit that could be lowered: set its resources.limits.memory in every arm", restart.Module)
+	case restart.Memory.Sign() <= 0 || restart.Memory.Cmp(limit) >= 0:
+		return fmt.Sprintf("module %q has a memory limit of %s: write a lower one, above 0", restart.Module, limit.String())
+	}
+	return ""
 }
 
 // killFault returns why a fault can't kill pods of a system, and the field; empty if it can.

@@ -3,10 +3,12 @@
 package validate_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -111,6 +113,21 @@ func TestMetricsOfFaults(t *testing.T) {
 	} {
 		made := withFaults(t, lostModule)
 		made.Spec.Analysis.Primary = []string{name}
+		expectErrors(t, made, want)
+	}
+}
+
+// The next run restores the declared limit.
+func TestMemoryOfARestart(t *testing.T) {
+	for memory, want := range map[string]string{
+		"300Mi": "",
+		"0":     `module "gateway" has a memory limit of 512Mi: write a lower one, above 0`,
+		"512Mi": `module "gateway" has a memory limit of 512Mi: write a lower one, above 0`,
+	} {
+		made := withFaults(t, strings.Replace(lostModule, "kill: {module: gateway}", "restart: {module: gateway, memory: "+memory+"}", 1))
+		expectErrors(t, made, `module "gateway" has no memory limit that could be lowered: set its resources.limits.memory in every arm`)
+		gateway := slices.IndexFunc(made.Spec.System.Modules, func(module v1alpha1.Module) bool { return module.Name == "gateway" })
+		made.Spec.System.Modules[gateway].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")}
 		expectErrors(t, made, want)
 	}
 }
