@@ -51,7 +51,7 @@ func (r *Reconciler) stepLoads(ctx context.Context, s *scope) (outcome, error) {
 		}
 	}
 	s.applyTimeline(states)
-	s.loadMessage = load.Progress(s.run.Spec.Scenario.Loads, s.status().Loads, states, s.now)
+	s.loadMessage = load.Progress(s.run, states, s.now)
 	if fault := faults.Progress(s.status().Faults, s.now); fault != "" {
 		s.loadMessage += "; " + fault
 	}

@@ -111,6 +111,10 @@ func live(load v1alpha1.Load, progress *v1alpha1.LoadProgress) string {
 	if progress.ErrorPercent != "0" {
 		parts = append(parts, progress.ErrorPercent+" % errors")
 	}
+	if kinds.IsBatch(load) {
+		// Its transactions are few, and each is the work of minutes.
+		return strings.Join(parts, ", ")
+	}
 	for _, p95 := range progress.P95 {
 		parts = append(parts, fmt.Sprintf("%s p95 %s ms", p95.Transaction, p95.Milliseconds))
 	}

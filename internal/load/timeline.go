@@ -10,6 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/kind"
+	"perflab.dev/perflab/internal/load/kinds"
+	"perflab.dev/perflab/internal/load/steps"
 	"perflab.dev/perflab/payload"
 )
 
@@ -101,14 +104,18 @@ func Active(pods []corev1.Pod) bool {
 	return false
 }
 
-// Progress describes the progress of the loads.
-func Progress(loads []v1alpha1.Load, statuses []v1alpha1.LoadStatus, states map[string]State, now time.Time) string {
+// Progress describes the progress of the run's loads.
+func Progress(run *v1alpha1.PerfRun, states map[string]State, now time.Time) string {
 	byName := map[string]v1alpha1.LoadStatus{}
-	for _, status := range statuses {
+	for _, status := range run.Status.Loads {
 		byName[status.Name] = status
 	}
-	parts := make([]string, 0, len(loads))
-	for _, load := range loads {
+	stepped, levels, _ := steps.FromScenario(run.Spec.Scenario, run.Spec.Measurement, run.Spec.Levels)
+	parts := make([]string, 0, len(run.Spec.Scenario.Loads))
+	for _, load := range run.Spec.Scenario.Loads {
+		if batch, is := kinds.ForLoad(load).(kind.SteppedBatch); is && load.Name == stepped.Name {
+			load = batch.Whole(levels)
+		}
 		state, status := states[load.Name], byName[load.Name]
 		part := state.Message
 		if state.Started && !state.Ended && status.StartTime != nil {

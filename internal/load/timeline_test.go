@@ -131,21 +131,29 @@ func TestTimelineStopsUsersAfterEarlyImportEnd(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	statuses := []v1alpha1.LoadStatus{{Name: "cico", StartTime: stamp(0)}, {Name: "create", StartTime: stamp(60)}, {Name: "more", StartTime: stamp(50)}}
+	run := &v1alpha1.PerfRun{}
+	run.Spec.Scenario.Loads = scenario()
+	run.Status.Loads = []v1alpha1.LoadStatus{{Name: "cico", StartTime: stamp(0)}, {Name: "create", StartTime: stamp(60)}, {Name: "more", StartTime: stamp(50)}}
 	states := map[string]load.State{
 		"cico":   {Started: true, Message: "running"},
 		"create": {Started: true, Ended: true, Message: "ended"},
 		"more":   {Started: true, Message: "running"},
 	}
 	want := "cico: running 50s, until create ends; create: ended; more: running 10s of 1m30s"
-	expect.Equal(t, want, load.Progress(scenario(), statuses, states, at(65)), "progress")
+	expect.Equal(t, want, load.Progress(run, states, at(65)), "progress")
 	states["create"] = load.State{Message: "starting: 0 of 1 runner is up"}
 	want = "cico: running 50s, until create ends; create: starting: 0 of 1 runner is up; more: running 10s of 1m30s"
-	expect.Equal(t, want, load.Progress(scenario(), statuses, states, at(65)), "progress")
+	expect.Equal(t, want, load.Progress(run, states, at(65)), "progress")
 	states["create"] = load.State{Started: true}
-	if got := load.Progress(scenario()[1:2], statuses, states, at(65)); got != "create: running 0s" {
-		t.Errorf("progress of an import %q", got)
+	run.Spec.Scenario.Loads = scenario()[1:2]
+	expect.Equal(t, "create: running 0s", load.Progress(run, states, at(65)), "progress of an import")
+
+	// An import at each level, of more records than the declared ones in all.
+	run.Spec.Scenario.Capacity, run.Spec.Levels = &v1alpha1.Capacity{Min: 100}, []int32{100, 200, 400}
+	run.Status.Loads[1].Progress = &v1alpha1.LoadProgress{
+		Records: new(int64(650)), RequestsPerSecond: "1", ErrorPercent: "0", P95: []v1alpha1.TransactionProgress{{Transaction: "Import", Milliseconds: "60000"}},
 	}
+	expect.Equal(t, "create: running 0s, 650 of 700 records", load.Progress(run, states, at(65)), "progress of levels")
 }
 
 // Each progress report is a write, so there are few of them.
