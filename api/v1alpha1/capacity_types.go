@@ -17,9 +17,9 @@ type Capacity struct {
 	Load string `json:"load,omitempty"`
 
 	// min is the lowest level: users of a checkInCheckOut load, or transactions
-	// a minute of one with arrivals; records of a dataImport load, or parallel
-	// imports of one with parallel; for a script, the lowest target of its
-	// stages.
+	// a minute of one with arrivals; records of a dataImport load, or imports at
+	// the same time of one with parallel. For a script, it is the lowest target of
+	// its stages.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self >= 1 && self <= 1000000",message="capacity.min must be from 1 to 1000000"
 	Min int32 `json:"min"`

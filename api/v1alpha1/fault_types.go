@@ -131,8 +131,7 @@ type RestartFault struct {
 	Image string `json:"image,omitempty"`
 
 	// memory is the limit that the module's container has afterwards, for example
-	// 300Mi: memory is taken away. It is below the module's limit; a request above
-	// it is lowered to it. Default: the same as before.
+	// 300Mi. It is below the declared limit. A request above it is lowered to it. Default: the same as before.
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 

@@ -66,17 +66,17 @@ func begun(phase v1alpha1.RunPhase, ago time.Duration) v1alpha1.PerfRun {
 // message is the run's message on its loads.
 func (s shownStatus) message(scenarios []v1alpha1.Scenario, name string) string {
 	at := slices.IndexFunc(scenarios, func(scenario v1alpha1.Scenario) bool { return scenario.Name == name })
-	loads, states := scenarios[at].Loads, map[string]load.State{}
-	statuses := make([]v1alpha1.LoadStatus, 0, len(loads))
-	for i := range loads {
-		states[loads[i].Name] = load.State{Started: true}
-		status := v1alpha1.LoadStatus{Name: loads[i].Name, StartTime: &metav1.Time{Time: noon.Add(-s.running[i])}}
+	run := &v1alpha1.PerfRun{Spec: v1alpha1.PerfRunSpec{Scenario: scenarios[at]}}
+	states := map[string]load.State{}
+	for i, one := range scenarios[at].Loads {
+		states[one.Name] = load.State{Started: true}
+		status := v1alpha1.LoadStatus{Name: one.Name, StartTime: &metav1.Time{Time: noon.Add(-s.running[i])}}
 		if s.progress != nil {
 			status.Progress = s.progress[i]
 		}
-		statuses = append(statuses, status)
+		run.Status.Loads = append(run.Status.Loads, status)
 	}
-	return load.Progress(loads, statuses, states, noon)
+	return load.Progress(run, states, noon)
 }
 
 func p95(transaction, milliseconds string) v1alpha1.TransactionProgress {
