@@ -320,7 +320,7 @@ func TestBusyNodeInvalidatesRun(t *testing.T) {
 			} else if valid := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); valid == nil || valid.Reason != v1alpha1.ReasonNodeShared {
 				t.Errorf("Valid is %+v, want reason %s", valid, v1alpha1.ReasonNodeShared)
 			}
-			if !strings.Contains(sentence, "85 % by what is not the run's") || run.Status.Servers.Node != "here" {
+			if !strings.Contains(sentence, "85 % with other work") || run.Status.Servers.Node != "here" {
 				t.Errorf("the run reports %q about node %q", sentence, run.Status.Servers.Node)
 			}
 			expect.Equal(t, "1.7 cores", observed(run, "node/otherCpu/average"), "others used")

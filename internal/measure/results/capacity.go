@@ -130,7 +130,7 @@ func fillMissing(levels []capacity.Level, objectives []v1alpha1.Objective) *Faul
 		isMissing := func(level capacity.Level) bool { return math.IsNaN(level.Margins[i]) }
 		if len(levels) > 0 && !slices.ContainsFunc(levels, func(level capacity.Level) bool { return !isMissing(level) }) {
 			return kind.Faultf(v1alpha1.ReasonResultsMissing,
-				"capacity: the objective's metric %q was measured at no level: is its name right, and is the step long enough?", objective.Metric)
+				"capacity: the objective's metric %q was measured at no level: check its name, and lengthen the step", objective.Metric)
 		}
 		for _, level := range levels {
 			if isMissing(level) && !metric.Parse(objective.Metric).IsServer() {

@@ -22,8 +22,11 @@ func ObserveLags(scenario *v1alpha1.Scenario, measured map[string]Measured, meas
 	before := beforeFaults(scenario.Loads, measured, measurement, faults)
 	for _, lag := range quantities(samples) {
 		usual := highest(lag.within(before))
-		if lag.name != metric.KafkaLag || math.IsNaN(usual) {
+		if lag.name != metric.KafkaLag {
 			continue
+		}
+		if math.IsNaN(usual) {
+			return nil, []string{fmt.Sprintf("the lag of Kafka's consumers was not sampled between the warm-up and fault %q, so its effect on the lag is unknown: begin the fault later", faults[0].Name)}
 		}
 		for _, fault := range faults {
 			if fault.Begin == nil || fault.End == nil {

@@ -67,6 +67,10 @@ func TestObserveLags(t *testing.T) {
 			}
 		})
 	}
+	late := v1alpha1.Measurement{WarmUp: &metav1.Duration{Duration: 60100 * time.Millisecond}}
+	if observations, sentences := results.ObserveLags(scenario, undisturbed, late, lagging(func(int) float64 { return 4 }), []v1alpha1.RunFault{fault}); len(observations) > 0 || !strings.Contains(strings.Join(sentences, " "), "was not sampled between the warm-up and fault \"lost\"") {
+		t.Errorf("without samples before the fault there are %v, %q", observations, sentences)
+	}
 	if observations, sentences := results.ObserveLags(scenario, undisturbed, warmUp, nil, []v1alpha1.RunFault{fault}); len(observations)+len(sentences) > 0 {
 		t.Errorf("without samples there are %v, %q", observations, sentences)
 	}

@@ -102,10 +102,10 @@ func CheckNode(use NodeUse, validity v1alpha1.Validity) (fault *Fault, warning s
 		return nil, ""
 	case use.OtherPercent > limit && use.Known >= certain:
 		return kind.Faultf(v1alpha1.ReasonNodeShared,
-			"the node %q had too little CPU left for the run: %s%s; wait until the neighbours are done, keep them off the node by placement, or raise validity.maxOtherCPUPercent, which allows %s %%",
+			"node %q had too little CPU left for the run: %s%s; wait for the other work to finish, move it to other nodes, or raise validity.maxOtherCPUPercent, which is %s",
 			use.Name, use.shares(), use.known(), decimal.Format(limit)), ""
 	default:
-		return nil, fmt.Sprintf("the node %q was full: %s%s: response times tell of waiting for a CPU as well", use.Name, use.shares(), use.known())
+		return nil, fmt.Sprintf("node %q had no CPU left: %s%s; response times include waits for a CPU", use.Name, use.shares(), use.known())
 	}
 }
 
@@ -114,7 +114,7 @@ func CheckWaiting(use NodeUse) (warning string) {
 	if !use.Shared || !(use.LoadBefore > busyBefore*float64(use.CPUs)) {
 		return ""
 	}
-	return fmt.Sprintf("the node %q was busy before the loads began: a load average of %s on its %s over the minute before, by work of others or by modules that were still starting; a longer measurement.warmUp leaves more of it out",
+	return fmt.Sprintf("node %q was busy before the loads started: a load average of %s on its %s over the minute before, from other work or starting modules; lengthen measurement.warmUp",
 		use.Name, decimal.Format(math.Round(10*use.LoadBefore)/10), prose.Counted(use.CPUs, "CPU"))
 }
 
@@ -122,10 +122,10 @@ func (u NodeUse) shares() string {
 	whole := func(percent float64) string { return decimal.Format(math.Round(percent)) }
 	text := fmt.Sprintf("its %s were %s %% busy", prose.Counted(u.CPUs, "CPU"), whole(u.BusyPercent))
 	if !math.IsNaN(u.OtherPercent) {
-		text += fmt.Sprintf(", %s %% by what is not the run's", whole(u.OtherPercent))
+		text += fmt.Sprintf(", %s %% with other work", whole(u.OtherPercent))
 	}
 	if !math.IsNaN(u.PressurePercent) {
-		text += fmt.Sprintf(", and in %s %% of the time a task waited for one", whole(u.PressurePercent))
+		text += fmt.Sprintf(", and tasks waited for a CPU in %s %% of the time", whole(u.PressurePercent))
 	}
 	return text
 }
@@ -139,7 +139,7 @@ func (u NodeUse) known() string {
 	if more := len(u.Neighbours) - maxNeighbours; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf(" (of the run's namespace, beside its own pods: %s)", names)
+	return fmt.Sprintf(" (other pods of the run's namespace: %s)", names)
 }
 
 // lastNode is the node with the latest figures in the window.

@@ -110,7 +110,7 @@ func TestCheckCalm(t *testing.T) {
 		samples *payload.Samples
 		want    string
 	}{
-		"more than twice as many tasks as CPUs": {withLoad(0, 4.26), `the node "worker-1" was busy before the loads began: a load average of 4.3 on its 2 CPUs over the minute before, by work of others or by modules that were still starting; a longer measurement.warmUp leaves more of it out`},
+		"more than twice as many tasks as CPUs": {withLoad(0, 4.26), `node "worker-1" was busy before the loads started: a load average of 4.3 on its 2 CPUs over the minute before, from other work or starting modules; lengthen measurement.warmUp`},
 		"modules that start":                    {withLoad(0, 4), ""},
 		"under the loads":                       {withLoad(6, 9), ""},
 		"not known":                             {onNode(1, 0.5, 10), ""},
@@ -133,24 +133,24 @@ func TestCheckNode(t *testing.T) {
 	}{
 		"starved by a neighbour": {
 			samples: onNode(1.98, 0.48, 95),
-			fault:   `the node "worker-1" had too little CPU left for the run: its 2 CPUs were 99 % busy, 75 % by what is not the run's, and in 95 % of the time a task waited for one; wait until the neighbours are done, keep them off the node by placement, or raise validity.maxOtherCPUPercent, which allows 50 %`,
+			fault:   `node "worker-1" had too little CPU left for the run: its 2 CPUs were 99 % busy, 75 % with other work, and tasks waited for a CPU in 95 % of the time; wait for the other work to finish, move it to other nodes, or raise validity.maxOtherCPUPercent, which is 50`,
 		},
-		"starved nearly to death": {samples: onNode(1.98, 0.13, 95), fault: "93 % by what is not the run's"},
+		"starved nearly to death": {samples: onNode(1.98, 0.13, 95), fault: "93 % with other work"},
 		"full by itself": {
 			samples: onNode(1.98, 1.5, 95),
-			warning: `the node "worker-1" was full: its 2 CPUs were 99 % busy, 24 % by what is not the run's, and in 95 % of the time a task waited for one: response times tell of waiting for a CPU as well`,
+			warning: `node "worker-1" had no CPU left: its 2 CPUs were 99 % busy, 24 % with other work, and tasks waited for a CPU in 95 % of the time; response times include waits for a CPU`,
 		},
-		"full beside a cluster's own daemons":      {samples: onNode(2, 1.4, 80), warning: "30 % by what is not the run's"},
+		"full beside a cluster's own daemons":      {samples: onNode(2, 1.4, 80), warning: "30 % with other work"},
 		"others where CPUs are idle":               {samples: onNode(1.5, 0.2, 60)},
 		"others where nobody waits":                {samples: onNode(1.9, 0.2, 10)},
 		"quotas make tasks wait on an idle node":   {samples: onNode(0.6, 0.5, 90)},
-		"a kernel that does not tell of waiting":   {samples: onNode(1.98, 0.3, -1), fault: "were 99 % busy, 84 % by what is not the run's; wait"},
-		"nobody knows what the run's pods use":     {samples: onNode(1.98, -1, 95), warning: "were 99 % busy, and in 95 %"},
-		"more is allowed":                          {samples: onNode(1.98, 0.48, 95), validity: limit(80), warning: "75 % by what is not the run's"},
-		"any is allowed":                           {samples: onNode(2, 0, 95), validity: limit(100), warning: "100 % by what is not the run's"},
-		"none is allowed":                          {samples: onNode(2, 1.9, 95), validity: limit(0), fault: "allows 0 %"},
+		"a kernel that does not tell of waiting":   {samples: onNode(1.98, 0.3, -1), fault: "were 99 % busy, 84 % with other work; wait"},
+		"nobody knows what the run's pods use":     {samples: onNode(1.98, -1, 95), warning: "were 99 % busy, and tasks waited for a CPU in 95 %"},
+		"more is allowed":                          {samples: onNode(1.98, 0.48, 95), validity: limit(80), warning: "75 % with other work"},
+		"any is allowed":                           {samples: onNode(2, 0, 95), validity: limit(100), warning: "100 % with other work"},
+		"none is allowed":                          {samples: onNode(2, 1.9, 95), validity: limit(0), fault: "maxOtherCPUPercent, which is 0"},
 		"a node without the run's pods, full":      {samples: elsewhere(onNode(2, 0, 95))},
-		"named neighbours, of more than are named": {samples: among(onNode(2, 1.9, 95), "a", "b", "c", "d"), warning: "a task waited for one (of the run's namespace, beside its own pods: a, b, c and 1 more): response"},
+		"named neighbours, of more than are named": {samples: among(onNode(2, 1.9, 95), "a", "b", "c", "d"), warning: "in 95 % of the time (other pods of the run's namespace: a, b, c and 1 more); response"},
 	} {
 		use, known := results.FindNode(test.samples, window("", 5, 25))
 		if !known || use.Name != "worker-1" {
@@ -177,7 +177,7 @@ func TestNobodyIsBlamedForAShortWhile(t *testing.T) {
 	if use.Known = 30 * time.Second; use.OtherPercent < 70 {
 		t.Fatalf("others used %v %%", use.OtherPercent)
 	}
-	if fault, warning := results.CheckNode(use, v1alpha1.Validity{}); fault != nil || !strings.Contains(warning, "75 % by what is not the run's") {
+	if fault, warning := results.CheckNode(use, v1alpha1.Validity{}); fault != nil || !strings.Contains(warning, "75 % with other work") {
 		t.Errorf("after 30 s the fault is %v, the warning %q", fault, warning)
 	}
 	use.Known = 45 * time.Second

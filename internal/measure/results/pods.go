@@ -176,6 +176,6 @@ func unevenShare(module string, pods []podUse) string {
 	if count < 2 || all < littleCPU || highest <= unevenFactor*(all-highest)/float64(count-1) {
 		return ""
 	}
-	return fmt.Sprintf("pod %s took %s %% of the CPU of module %q (%s cores in %s), more than twice as much as its other pods did on average: they don't share the load; look at connections that stay open, and at topics with fewer partitions than pods",
+	return fmt.Sprintf("pod %s took %s %% of the CPU of module %q (%s cores in %s), more than twice the average of its other pods: the load is not shared evenly; check for connections that stay open, and for topics with fewer partitions than pods",
 		busiest.name, decimal.Format(math.Round(100*highest/all)), module, decimal.Format(all), prose.Counted(count, "pod"))
 }

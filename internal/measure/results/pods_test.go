@@ -75,7 +75,7 @@ func TestUnevenPods(t *testing.T) {
 		"up to double": {pods: []podUse{{"a", 0.25, 0, 30}, {"b", 0.5, 0, 30}}},
 		"one of two": {
 			pods: []podUse{{"a", 0.1, 0, 30}, {"b", 0.9, 0, 30}},
-			want: `pod b took 90 % of the CPU of module "mod-users" (1 cores in 2 pods), more than twice as much as its other pods did on average: they don't share the load`,
+			want: `pod b took 90 % of the CPU of module "mod-users" (1 cores in 2 pods), more than twice the average of its other pods: the load is not shared evenly`,
 		},
 		"one of three":                       {pods: []podUse{{"a", 0.2, 0, 30}, {"b", 0.2, 0, 30}, {"c", 0.6, 0, 30}}, want: "pod c took 60 %"},
 		"a little more than the third":       {pods: []podUse{{"a", 0.3, 0, 30}, {"b", 0.3, 0, 30}, {"c", 0.5, 0, 30}}},

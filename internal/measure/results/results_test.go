@@ -141,7 +141,7 @@ func TestCheck(t *testing.T) {
 		"too many errors": {load: users(""), p: failing, reason: v1alpha1.ReasonTooManyErrors, says: "1 of 31"},
 		"warm-up too long": {
 			load: users(""), p: cico(t), warmUp: time.Minute,
-			reason: v1alpha1.ReasonResultsMissing, says: "warm-up shorter",
+			reason: v1alpha1.ReasonResultsMissing, says: "shorten the warm-up",
 		},
 		"less load than meant": {load: users(""), p: dropping, reason: v1alpha1.ReasonLoadNotHeld, says: "dropped 3 iterations"},
 		"good import":          {load: imports(1, 400), p: imported(t, 1, 0, 400, 0)},

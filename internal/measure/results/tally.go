@@ -66,11 +66,11 @@ func checkRequests(load string, tally Tally, validity v1alpha1.Validity) *Fault 
 	}{
 		{
 			"requests", "maxFailedRequestsPercent", tally.Requests, validity.MaxFailedRequestsPercentOrDefault(),
-			"see what was answered with perflab logs; if the script expects such answers, let it say so with http.setResponseCallback, or raise the limit (100: any share)",
+			"see the responses with perflab logs; if the script expects them, declare them with http.setResponseCallback, or raise the limit (100: any share)",
 		},
 		{
 			"checks", "maxFailedChecksPercent", tally.Checks, validity.MaxFailedChecksPercentOrDefault(),
-			"see what was answered with perflab logs; if the script's checks are meant to fail, raise the limit (100: any share)",
+			"see the responses with perflab logs; if checks are expected to fail, raise the limit (100: any share)",
 		},
 	} {
 		if share := judged.share.percent(); share > float64(judged.max) {

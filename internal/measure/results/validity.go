@@ -84,14 +84,14 @@ func checkTransactions(load string, p *payload.Payload, validity v1alpha1.Validi
 		failed += errors.Count
 	}
 	if all == 0 {
-		return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q did not finish a single transaction in its window; make it longer or the warm-up shorter", load)
+		return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q finished no transaction in its window; lengthen the load or shorten the warm-up", load)
 	}
 	return checkErrors(load, failed, all, validity)
 }
 
 func checkSummary(load string, summary *Summary, validity v1alpha1.Validity) *Fault {
 	if summary.Counts[metricIterations] == 0 {
-		return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q did not finish a single iteration", load)
+		return kind.Faultf(v1alpha1.ReasonResultsMissing, "load %q finished no iteration", load)
 	}
 	if fault := checkDropped(load, summary.Counts[metricDroppedIterations]); fault != nil {
 		return fault
@@ -124,7 +124,7 @@ func checkGenerator(load string, own Measured) *Fault {
 
 func checkGeneratorCPU(load string, own Measured) *Fault {
 	if own.GeneratorPercent > maxGeneratorCPU {
-		return kind.Faultf(v1alpha1.ReasonGeneratorSaturated, "load %q: k6 used %s %% of its CPUs, above %d %%, so its times are its own as much as the system's; give it more runners or CPUs",
+		return kind.Faultf(v1alpha1.ReasonGeneratorSaturated, "load %q: k6 used %s %% of its CPUs, more than %d %%, so its times include its own delays; add runners or CPUs",
 			load, decimal.Format(math.Round(own.GeneratorPercent)), maxGeneratorCPU)
 	}
 	return nil
@@ -156,10 +156,10 @@ func CheckGap(gap Gap, silences []Window, window Window, validity v1alpha1.Valid
 		return kind.Faultf(v1alpha1.ReasonCollectorGap, "the servers were not sampled for %s, more than %d intervals of %s: see the collector's log, or its node's load",
 			gap.Length.Round(time.Second), maxGap, gap.Interval), ""
 	case share > float64(allowed):
-		return kind.Faultf(v1alpha1.ReasonCollectorGap, "the servers were not sampled for %s in all, %s %% of the time that counts and more than the %d %% that validity.maxGapPercent allows: see the collector's log, or its node's load",
+		return kind.Faultf(v1alpha1.ReasonCollectorGap, "the servers were not sampled for %s in all, %s %% of the measured time and more than the %d %% that validity.maxGapPercent allows: see the collector's log, or its node's load",
 			silent.Round(time.Second), decimal.Format(share), allowed), ""
 	default:
-		return nil, fmt.Sprintf("the servers were not sampled for %s in all, in %s (%.2g %% of the time that counts): what they used then is in no average",
+		return nil, fmt.Sprintf("the servers were not sampled for %s in all, in %s (%.2g %% of the measured time): averages omit this time",
 			silent.Round(time.Second), prose.Counted(len(silences), "gap"), share)
 	}
 }
@@ -183,7 +183,7 @@ func Warnings(observations []v1alpha1.Observation) []string {
 	}
 	sentences := failedImports(whole)
 	for _, sentence := range Saturated(whole, maxServerCPU) {
-		sentences = append(sentences, sentence+": response times tell of a system at its limit")
+		sentences = append(sentences, sentence+": response times are those of a system at its limit")
 	}
 	return sentences
 }
@@ -194,7 +194,7 @@ func failedImports(observations []v1alpha1.Observation) []string {
 	for _, observation := range observations {
 		load, isCount := strings.CutSuffix(observation.Metric, "/"+metric.FailedImports)
 		if failed, err := strconv.Atoi(observation.Value); isCount && err == nil && failed > 0 {
-			sentences = append(sentences, fmt.Sprintf("load %q: %s failed and count in no duration; what was on beside them is not like what is on beside one that works",
+			sentences = append(sentences, fmt.Sprintf("load %q: %s failed and count in no duration; loads beside them are not comparable with those beside a successful one",
 				load, prose.Counted(failed, "import")))
 		}
 	}
@@ -205,7 +205,7 @@ func checkDropped(load string, dropped float64) *Fault {
 	if dropped == 0 {
 		return nil
 	}
-	return kind.Faultf(v1alpha1.ReasonLoadNotHeld, "load %q: k6 dropped %s iterations, so less load was put on than was meant; give it more users (maxVUs) or more runners",
+	return kind.Faultf(v1alpha1.ReasonLoadNotHeld, "load %q: k6 dropped %s iterations, so the load was lower than declared; add users (maxVUs) or runners",
 		load, decimal.Format(dropped))
 }
 
@@ -242,9 +242,9 @@ func CheckClock(load string, own Measured, created, ended time.Time) *Fault {
 	case own.End.Before(own.Start):
 		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q ended %s before it started: the clock of its node jumped", load, own.Start.Sub(own.End))
 	case own.Start.Before(created.Add(-skewAllowed)):
-		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q says it started %s before it was made: the clocks of its node and of the operator's differ; synchronise them", load, created.Sub(own.Start))
+		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q reports a start %s before its creation: the clocks of its node and of the operator's node differ; synchronize them", load, created.Sub(own.Start))
 	case own.End.After(ended.Add(skewAllowed)):
-		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q says it ended %s after it was seen to have ended: the clocks of its node and of the operator's differ; synchronise them", load, own.End.Sub(ended))
+		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q reports an end %s after the operator saw it end: the clocks of its node and of the operator's node differ; synchronize them", load, own.End.Sub(ended))
 	default:
 		return nil
 	}

@@ -61,7 +61,7 @@ func StillWarming(loads []v1alpha1.Load, measured map[string]Measured, measureme
 			continue
 		}
 		needed := rounded(part.Start.Sub(measured[load.Name].Start) + found.lasts)
-		warming = append(warming, Warming{needed, fmt.Sprintf("load %q: %s took %s ms on average in the first %s that count and %s ms after them: the system was still warming up; set measurement.warmUp to %s, and let the load last longer by as much",
+		warming = append(warming, Warming{needed, fmt.Sprintf("load %q: %s took %s ms on average in the first measured %s and %s ms afterwards: the system was still warming up; set measurement.warmUp to %s, and lengthen the load by the difference",
 			load.Name, found.transaction, milliseconds(found.first), prose.Duration(found.lasts.Round(time.Second)), milliseconds(found.after), prose.Duration(needed))})
 	}
 	return warming

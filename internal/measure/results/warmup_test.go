@@ -63,10 +63,10 @@ func TestStillWarming(t *testing.T) {
 			want: "set measurement.warmUp to 2m",
 		},
 		"cold for half a minute, some 15 s long": {
-			rate: steps(0, 0.2, 30, 2), took: noisy(steps(0, 15000, 30, 200)), want: "set measurement.warmUp to 30s, and let",
+			rate: steps(0, 0.2, 30, 2), took: noisy(steps(0, 15000, 30, 200)), want: "set measurement.warmUp to 30s, and lengthen",
 		},
 		"cold, with a warm-up that is too short": {
-			rate: steps(0, 1, 120, 2), took: steps(0, 900, 120, 200), warmUp: time.Minute, want: "in the first 56s that count and 203 ms after them: the system was still warming up; set measurement.warmUp to 2m, and let the load last longer by as much",
+			rate: steps(0, 1, 120, 2), took: steps(0, 900, 120, 200), warmUp: time.Minute, want: "in the first measured 56s and 203 ms afterwards: the system was still warming up; set measurement.warmUp to 2m, and lengthen the load by the difference",
 		},
 		"cold, within its warm-up":       {rate: steps(0, 1, 120, 2), took: steps(0, 900, 120, 200), warmUp: 2 * time.Minute},
 		"a little slower at first":       {rate: steps(0, 2), took: noisy(steps(0, 220, 120, 200))},

@@ -134,11 +134,11 @@ func TestCheckGap(t *testing.T) {
 		"silent source":    {gap: gap("metrics", 50), warning: "metrics sent nothing about the servers for 50s"},
 		"as allowed": {
 			gap: gap(results.SilentCollectorReason, 60), silences: silent(60, 50), allowed: 11,
-			warning: "the servers were not sampled for 1m50s in all, in 2 gaps (11 % of the time that counts): what they used then is in no average",
+			warning: "the servers were not sampled for 1m50s in all, in 2 gaps (11 % of the measured time): averages omit this time",
 		},
 		"more than allowed": {
 			gap: gap(results.SilentCollectorReason, 60), silences: silent(60, 51), allowed: 11,
-			fault: "the servers were not sampled for 1m51s in all, 11.1 % of the time that counts and more than the 11 % that validity.maxGapPercent allows: see the collector's log, or its node's load",
+			fault: "the servers were not sampled for 1m51s in all, 11.1 % of the measured time and more than the 11 % that validity.maxGapPercent allows: see the collector's log, or its node's load",
 		},
 		"a source beside what is allowed": {gap: gap("metrics", 50), allowed: 11, warning: "metrics sent nothing about the servers for 50s"},
 	} {

@@ -41,7 +41,8 @@ func (b *brokers) sample(ctx context.Context, now round) (recordFunc, error) {
 	if now.at.Before(b.next) {
 		return nil, nil
 	}
-	if b.watcher == nil {
+	connects := b.watcher == nil
+	if connects {
 		watcher, err := b.admin.Watch(b.brokers)
 		if err != nil {
 			return nil, err
@@ -52,7 +53,10 @@ func (b *brokers) sample(ctx context.Context, now round) (recordFunc, error) {
 	disks, disksErr := b.watcher.Disks(ctx)
 	lags, lagsErr := b.watcher.Lags(ctx)
 	written, writtenErr := b.watcher.Records(ctx)
-	b.next = now.at.Add(min(maxPause, time.Duration(float64(time.Since(begin))/maxAnswerShare)))
+	if !connects {
+		// The first query connects to each broker, which takes longer than a response.
+		b.next = now.at.Add(min(maxPause, time.Duration(float64(time.Since(begin))/maxAnswerShare)))
+	}
 	return func(into *payload.SampleRecorder) {
 		for id, bytes := range disks {
 			into.Record(fmt.Sprintf("%s%d", metric.Broker, id), "", metric.Disk, metric.UnitMebibytes, now.at, float64(bytes)/(1<<20))
