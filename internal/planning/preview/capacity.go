@@ -55,7 +55,7 @@ func (c Capacity) String() string {
 	if c.Unit != "1" {
 		unit = " " + c.Unit
 	}
-	each := "each an import"
+	each := "each until its imports have ended"
 	if c.Step > 0 {
 		each = fmt.Sprintf("for %s each, of which %s are measured", c.Step, c.Measured)
 	}

@@ -22,7 +22,7 @@ func TestCapacityIsDescribed(t *testing.T) {
 		"desk: each run visits 6 levels of cico from 5 to 60 users, for 3m each, of which 2m are measured": {
 			Scenario: "desk", Load: "cico", Unit: "users", Min: 5, Max: 60, Levels: 6, Step: preview.Duration(3 * time.Minute), Measured: preview.Duration(2 * time.Minute),
 		},
-		"imports: each run visits 4 levels of create from 100 to 5000 records, each an import": {
+		"imports: each run visits 4 levels of create from 100 to 5000 records, each until its imports have ended": {
 			Scenario: "imports", Load: "create", Unit: "records", Min: 100, Max: 5000, Levels: 4,
 		},
 	} {
