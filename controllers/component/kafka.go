@@ -260,8 +260,8 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environmen
 
 // deleteOtherLayouts deletes the topics of other arms from brokers that were built for the
 // experiment, and returns how many there were: brokers with the partitions of all arms would hide
-// the effect of an arm's number. External brokers keep them until the experiment ends, as do brokers
-// that delete no topics, of which a warning tells.
+// the effect of an arm's number. External brokers keep them until the experiment ends. So do brokers
+// with delete.topic.enable: false; validation warns about that setting.
 func deleteOtherLayouts(ctx context.Context, p *Scope, brokers kafkaadmin.Brokers) (int, error) {
 	request := p.Request()
 	if kafka.IsExternal(request.System.Kafka) {

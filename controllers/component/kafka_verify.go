@@ -31,8 +31,7 @@ func (k kafkaCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.Eff
 	if err != nil || problem != nil {
 		return Verification{Pending: problem}, err
 	}
-	// The modules of the previous run are gone by now, and with them whoever could create their
-	// topics again.
+	// The modules of the previous run no longer exist, so nothing recreates its topics.
 	others, err := deleteOtherLayouts(ctx, p, brokers)
 	if err != nil {
 		return pending(brokersReadiness(err)), nil

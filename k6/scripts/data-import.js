@@ -19,6 +19,10 @@ import { record } from './lib/transaction.js';
 /** The most imports at a time: FOLIO's page lists the last 25 jobs that ended. */
 const maxParallel = 20;
 
+/** The numbers of PERFLAB_LEVELS, and whether PARALLEL is set. */
+const levels = text('PERFLAB_LEVELS', '') === '' ? [] : text('PERFLAB_LEVELS', '').split(',');
+const isParallel = text('PARALLEL', '') !== '';
+
 const settings = {
   target: target(),
   recordType: oneOf('RECORD_TYPE', ['Bibliographic', 'Holdings', 'Authority']),
@@ -26,8 +30,6 @@ const settings = {
   flow: oneOf('FLOW', ['Upload', 'S3']),
   jobProfile: text('JOB_PROFILE'),
   createJobProfile: text('CREATE_JOB_PROFILE', 'PTF - Create 2'),
-  parallel: text('PARALLEL', '') !== '',
-  levels: text('PERFLAB_LEVELS', '') !== '',
   batches: batches(),
   pause: number('PAUSE_SECONDS', 0),
   poll: number('POLL_SECONDS', 5, 0.1),
@@ -53,8 +55,7 @@ if (updates && settings.recordType !== 'Bibliographic') {
  */
 function batches() {
   const parallel = whole('PARALLEL', 1, 1, maxParallel);
-  const levels = text('PERFLAB_LEVELS', '').split(',').filter(Boolean);
-  if (levels.length > 0 && text('PARALLEL', '') === '') return levels.map((level) => ({ imports: 1, records: wholeLevel(level, maxRecords) }));
+  if (levels.length > 0 && !isParallel) return levels.map((level) => ({ imports: 1, records: wholeLevel(level, maxRecords) }));
   const records = whole('RECORDS', undefined, 1, maxRecords);
   if (levels.length > 0) return levels.map((level) => ({ imports: wholeLevel(level, maxParallel), records }));
   const imports = whole('IMPORTS', 1, 1, maxImports);
@@ -172,7 +173,7 @@ function importBatch(batch, found) {
   });
   for (const one of defined.filter(({ end }) => end.job)) succeeds(one, () => { one.outcome = results(okapi, one.end); });
   for (const one of all) count(batch, one);
-  if (settings.parallel) recordBatch(batch, all);
+  if (isParallel) recordBatch(batch, all);
   for (const one of all) reportStall(one);
 }
 
@@ -247,7 +248,7 @@ function count(batch, one) {
 function recordBatch(batch, all) {
   const jobs = all.map(({ end }) => end.job || {});
   const took = Math.max(...jobs.map(({ completedDate }) => Date.parse(completedDate))) - Math.min(...jobs.map(({ startedDate }) => Date.parse(startedDate)));
-  recordJob('Import batch', batch, took, all.every(({ result }) => result === 'ok') ? 'ok' : 'error', settings.levels);
+  recordJob('Import batch', batch, took, all.every(({ result }) => result === 'ok') ? 'ok' : 'error', levels.length > 0);
 }
 
 /** Records a time by the clock of the jobs, if it is known. In some cases it is recorded for the batch, too. */

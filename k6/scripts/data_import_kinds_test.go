@@ -247,9 +247,11 @@ func TestImportsOfDifferentSizes(t *testing.T) {
 			t.Errorf("%s: %+v", transaction, job)
 		}
 	}
-	refused := k6test.Run(t, dataImport, importing(m, "PERFLAB_LEVELS=20,x"))
-	if refused.Code == 0 || !strings.Contains(refused.Stderr, "not a whole number from 1 to 999999") {
-		t.Errorf("exit code %d\n%s", refused.Code, refused.Stderr)
+	for _, wrong := range []string{"20,x", "20,,300"} {
+		refused := k6test.Run(t, dataImport, importing(m, "PERFLAB_LEVELS="+wrong))
+		if refused.Code == 0 || !strings.Contains(refused.Stderr, "not a whole number from 1 to 999999") {
+			t.Errorf("%s: exit code %d\n%s", wrong, refused.Code, refused.Stderr)
+		}
 	}
 }
 

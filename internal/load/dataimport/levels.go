@@ -32,13 +32,10 @@ func (dataImport) LevelsAreUsers(kind.ConfigMaps) bool { return false }
 // Effort is unknown: an import takes one user for any number of records.
 func (dataImport) Effort(int32, kind.ConfigMaps) (kind.Effort, bool) { return kind.Effort{}, false }
 
-// LevelVariables are the levels: the middle one to warm up, unless there is no warm-up, and then each.
+// LevelVariables are the levels, with that of the warm-up.
 func (dataImport) LevelVariables(levels steps.Steps) []corev1.EnvVar {
 	var texts []string
-	if levels.WarmUps() > 0 && len(levels.Levels) > 0 {
-		texts = append(texts, strconv.Itoa(int(levels.Middle())))
-	}
-	for _, level := range levels.Levels {
+	for _, level := range levels.Units() {
 		texts = append(texts, strconv.Itoa(int(level)))
 	}
 	return []corev1.EnvVar{{Name: "PERFLAB_LEVELS", Value: strings.Join(texts, ",")}}
@@ -77,11 +74,8 @@ func (i dataImport) ObserveLevel(measured *payload.Payload, levels steps.Steps, 
 // Whole has the records of all levels in one import.
 func (i dataImport) Whole(levels steps.Steps) v1alpha1.Load {
 	sum := int32(0)
-	for _, level := range levels.Levels {
+	for _, level := range levels.Units() {
 		sum += level
-	}
-	if levels.WarmUps() > 0 && len(levels.Levels) > 0 {
-		sum += levels.Middle()
 	}
 	whole := *i.DataImport
 	whole.Imports, whole.Parallel, whole.Records = 1, 0, sum

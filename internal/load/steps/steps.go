@@ -126,6 +126,15 @@ func (s Steps) WarmUps() int {
 	return 0
 }
 
+// Units are the levels of all units of work in order, if each level is one: that of the warm-up, if
+// there is one, and then each.
+func (s Steps) Units() []int32 {
+	if s.WarmUps() == 0 || len(s.Levels) == 0 {
+		return s.Levels
+	}
+	return append([]int32{s.Middle()}, s.Levels...)
+}
+
 // Middle is the level of the warm-up: just-in-time compilers need more than the lowest one, and the
 // highest may be an overload that lasts.
 func (s Steps) Middle() int32 {

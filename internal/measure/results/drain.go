@@ -20,11 +20,14 @@ func ObserveLags(scenario *v1alpha1.Scenario, measured map[string]Measured, meas
 		return nil, nil
 	}
 	before := beforeFaults(scenario.Loads, measured, measurement, faults)
+	if before.To.IsZero() {
+		return nil, nil // No fault began, which the run reports.
+	}
 	for _, lag := range quantities(samples) {
-		usual := highest(lag.within(before))
 		if lag.name != metric.KafkaLag {
 			continue
 		}
+		usual := highest(lag.within(before))
 		if math.IsNaN(usual) {
 			return nil, []string{fmt.Sprintf("the lag of Kafka's consumers was not sampled between the warm-up and fault %q, so its effect on the lag is unknown: begin the fault later", faults[0].Name)}
 		}

@@ -71,6 +71,10 @@ func TestObserveLags(t *testing.T) {
 	if observations, sentences := results.ObserveLags(scenario, undisturbed, late, lagging(func(int) float64 { return 4 }), []v1alpha1.RunFault{fault}); len(observations) > 0 || !strings.Contains(strings.Join(sentences, " "), "was not sampled between the warm-up and fault \"lost\"") {
 		t.Errorf("without samples before the fault there are %v, %q", observations, sentences)
 	}
+	notBegun := []v1alpha1.RunFault{{Name: fault.Name}}
+	if observations, sentences := results.ObserveLags(scenario, undisturbed, warmUp, lagging(func(int) float64 { return 4 }), notBegun); len(observations)+len(sentences) > 0 {
+		t.Errorf("of a fault that did not begin there are %v, %q", observations, sentences)
+	}
 	if observations, sentences := results.ObserveLags(scenario, undisturbed, warmUp, nil, []v1alpha1.RunFault{fault}); len(observations)+len(sentences) > 0 {
 		t.Errorf("without samples there are %v, %q", observations, sentences)
 	}

@@ -145,7 +145,7 @@ func TestCheckNode(t *testing.T) {
 		"others where nobody waits":                {samples: onNode(1.9, 0.2, 10)},
 		"quotas make tasks wait on an idle node":   {samples: onNode(0.6, 0.5, 90)},
 		"a kernel that does not tell of waiting":   {samples: onNode(1.98, 0.3, -1), fault: "were 99 % busy, 84 % with other work; wait"},
-		"nobody knows what the run's pods use":     {samples: onNode(1.98, -1, 95), warning: "were 99 % busy, and tasks waited for a CPU in 95 %"},
+		"the use of the run's pods is unknown":     {samples: onNode(1.98, -1, 95), warning: "were 99 % busy, and tasks waited for a CPU in 95 %"},
 		"more is allowed":                          {samples: onNode(1.98, 0.48, 95), validity: limit(80), warning: "75 % with other work"},
 		"any is allowed":                           {samples: onNode(2, 0, 95), validity: limit(100), warning: "100 % with other work"},
 		"none is allowed":                          {samples: onNode(2, 1.9, 95), validity: limit(0), fault: "maxOtherCPUPercent, which is 0"},

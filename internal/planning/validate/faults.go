@@ -172,11 +172,10 @@ func targetFault(fault v1alpha1.Fault, system *v1alpha1.System) (child string, v
 	return "", nil, ""
 }
 
-// memoryFault returns why a restart can't lower a module's memory limit; empty if it can. The next run
-// restores the declared limit, so there must be one.
+// memoryFault returns why a restart can't lower the memory limit of a module that exists; empty if it
+// can. The next run restores the declared limit, so there must be one.
 func memoryFault(restart v1alpha1.RestartFault, system *v1alpha1.System) string {
-	at := slices.IndexFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == restart.Module })
-	switch limit, declared := system.Modules[at].Resources.Limits[corev1.ResourceMemory]; {
+	switch limit, declared := system.Modules[moduleIndex(system, restart.Module)].Resources.Limits[corev1.ResourceMemory]; {
 	case !declared:
 		return fmt.Sprintf("module %q has no memory limit that could be lowered: set its resources.limits.memory in every arm", restart.Module)
 	case restart.Memory.Sign() <= 0 || restart.Memory.Cmp(limit) >= 0:
@@ -200,7 +199,7 @@ func killFault(kill v1alpha1.KillFault, system *v1alpha1.System) (child string, 
 }
 
 func moduleKillFault(name string, pods int32, system *v1alpha1.System) (child string, value any, sentence string) {
-	at := slices.IndexFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == name })
+	at := moduleIndex(system, name)
 	if at < 0 {
 		return "module", name, unknownModule(name, system)
 	}

@@ -4,6 +4,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -92,4 +93,9 @@ func metaspaceFindings(who string, module *v1alpha1.Module, at setting) []findin
 			below(at, "initial"), below(at, "max")))
 	}
 	return found
+}
+
+// moduleIndex is the index of the module with the name; -1 if there is none.
+func moduleIndex(system *v1alpha1.System, name string) int {
+	return slices.IndexFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == name })
 }

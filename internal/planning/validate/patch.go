@@ -92,7 +92,7 @@ func takesNoName(patch v1alpha1.Patch) string {
 
 func modulePatchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
 	hasKind := func(module v1alpha1.Module) bool { return renders(module, patch.Kind) }
-	at := slices.IndexFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == patch.Name })
+	at := moduleIndex(system, patch.Name)
 	switch {
 	case patch.Name == "" && slices.ContainsFunc(system.Modules, hasKind):
 		return ""

@@ -91,5 +91,5 @@ func isBlind(module v1alpha1.Module) bool {
 }
 
 func hasModule(system *v1alpha1.System, name string) bool {
-	return slices.ContainsFunc(system.Modules, func(module v1alpha1.Module) bool { return module.Name == name })
+	return moduleIndex(system, name) >= 0
 }

@@ -79,8 +79,10 @@ func judgeParallel(j *judgement, scenario v1alpha1.Scenario, load v1alpha1.Load,
 	if imports == nil || imports.Parallel <= max(1, imports.Imports) {
 		return
 	}
-	if capacity := scenario.Capacity; capacity != nil && (capacity.Load == "" || capacity.Load == load.Name) {
-		return
+	if scenario.Capacity != nil {
+		if stepped, found := scenario.Capacity.LoadOf(scenario.Loads); found && stepped.Name == load.Name {
+			return
+		}
 	}
 	j.refuse(field.Invalid(place, imports.Parallel, fmt.Sprintf("load %q has %s: set dataImport.imports to %d or more",
 		load.Name, prose.Counted(max(1, imports.Imports), "file"), imports.Parallel)))
