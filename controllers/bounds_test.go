@@ -102,7 +102,7 @@ func TestFutureTimestampsDoNotExtendWaits(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm, oneBlock, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 1 }))
 	l.untilPhase("small", v1alpha1.ExperimentStalled)
 	run := l.run()
-	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonClockSkew, "the clocks of its node and of the operator's differ")
+	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonClockSkew, "ended at 9999-12-31T23:59:59Z", "the clocks of its node and of the operator's node differ")
 	if finish := run.Status.Timings.LoadFinish; finish == nil || finish.After(l.now) {
 		t.Errorf("the loads ended at %s", finish)
 	}

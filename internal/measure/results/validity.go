@@ -235,6 +235,8 @@ func LateIterations(loads []v1alpha1.Load, measured map[string]Measured) []strin
 // beyond what the order of events allows.
 const skewAllowed = 5 * time.Second
 
+const clocksDiffer = "the clocks of its node and of the operator's node differ; synchronize them"
+
 // CheckClock checks that a load's times fit those of the operator: it was created before and
 // observed to end after.
 func CheckClock(load string, own Measured, created, ended time.Time) *Fault {
@@ -242,10 +244,13 @@ func CheckClock(load string, own Measured, created, ended time.Time) *Fault {
 	case own.End.Before(own.Start):
 		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q ended %s before it started: the clock of its node jumped", load, own.Start.Sub(own.End))
 	case own.Start.Before(created.Add(-skewAllowed)):
-		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q reports a start %s before its creation: the clocks of its node and of the operator's node differ; synchronize them", load, created.Sub(own.Start))
+		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q reports that it started at %s, but it was created at %s: %s", load, stamp(own.Start), stamp(created), clocksDiffer)
 	case own.End.After(ended.Add(skewAllowed)):
-		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q reports an end %s after the operator saw it end: the clocks of its node and of the operator's node differ; synchronize them", load, own.End.Sub(ended))
+		return kind.Faultf(v1alpha1.ReasonClockSkew, "load %q reports that it ended at %s, but it had ended by %s: %s", load, stamp(own.End), stamp(ended), clocksDiffer)
 	default:
 		return nil
 	}
 }
+
+// stamp formats a time; the difference of two times is no clue when one of them is centuries off.
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
