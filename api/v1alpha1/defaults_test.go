@@ -43,7 +43,7 @@ system:
     brokers: {replicas: 1}
     topics: [{group: one, names: [a], partitions: 1, replicas: 1}]
   postgres: {provider: CloudNativePG, instances: 1, statements: true}
-  modules: [{name: gateway, image: "example.org/gateway:1", port: 8081, healthPath: /admin/health}]
+  modules: [{name: gateway, image: "example.org/gateway:1"}]
 arms: [{name: as-is, baseline: true}]
 scenarios:
 - name: import

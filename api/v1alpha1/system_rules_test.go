@@ -79,7 +79,7 @@ func TestModuleRules(t *testing.T) {
 			change{module + "image", ""}),
 		"101 replicas": refuse("spec.system.modules[1].replicas", "replicas of a module must be from 0 to 100", change{module + "replicas", "101"}),
 		"port 0":       refuse("spec.system.modules[1].port", "greater than or equal to 1", change{module + "port", "0"}),
-		"health path without a slash": refuse("spec.system.modules[1].healthPath", "healthPath must begin with '/': for example /admin/health",
+		"health path without a slash": refuse("spec.system.modules[1].healthPath", "healthPath must begin with '/': for example /health",
 			change{module + "healthPath", "health"}),
 		"module twice": refuse("spec.system.modules[1]", `Duplicate value: {"name":"gateway"}`, change{module + "name", "gateway"}),
 		"no modules":   refuse("spec.system", "system.modules is empty: list the Java services to run, or set target.url if the system is external", change{"spec.system.modules", "[]"}),

@@ -789,9 +789,10 @@ type Module struct {
 	// +kubebuilder:validation:MaxItems=128
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
-	// port the module listens on. Default 8081.
+	// port the module listens on. Default: 8081 in a FOLIO system (one with a
+	// tenant, a topic preset, or a load checkInCheckOut or dataImport),
+	// otherwise 8080.
 	// +optional
-	// +kubebuilder:default=8081
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
@@ -843,11 +844,12 @@ type Module struct {
 	// +kubebuilder:validation:MaxItems=16
 	Volumes []ModuleVolume `json:"volumes,omitempty"`
 
-	// healthPath returns 200 when the module is ready. Default /admin/health.
+	// healthPath returns 200 when the module is ready. Default: /admin/health in
+	// a FOLIO system; otherwise none, and a module is ready when its port
+	// accepts connections.
 	// +optional
-	// +kubebuilder:default=/admin/health
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="healthPath must begin with '/': for example /admin/health"
+	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="healthPath must begin with '/': for example /health"
 	HealthPath string `json:"healthPath,omitempty"`
 
 	// placement of the module's pods.

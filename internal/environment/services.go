@@ -9,11 +9,8 @@ import (
 	"perflab.dev/perflab/internal/naming"
 )
 
-// Defaults of the API, for systems without API defaults.
-const (
-	defaultPort        = 8081
-	defaultServicePort = 80
-)
+// defaultServicePort is the API's default, for systems without API defaults.
+const defaultServicePort = 80
 
 // BuiltModules returns the modules that PerfLab runs itself.
 func (r Request) BuiltModules() []v1alpha1.Module {
@@ -42,7 +39,7 @@ func ModuleService(experiment string, module v1alpha1.Module) (name string, port
 	if ref := module.WorkloadRef; ref != nil {
 		return cmp.Or(ref.Service, ref.Name), cmp.Or(ref.ServicePort, defaultServicePort)
 	}
-	return naming.Module(experiment, module.Name), ModulePort(module)
+	return naming.Module(experiment, module.Name), module.Port
 }
 
 // ModuleURL returns a module's URL, for any namespace.
@@ -50,6 +47,3 @@ func ModuleURL(namespace, experiment string, module v1alpha1.Module) string {
 	service, port := ModuleService(experiment, module)
 	return naming.ServiceURL(service, namespace, port)
 }
-
-// ModulePort returns the port of a module that PerfLab runs.
-func ModulePort(module v1alpha1.Module) int32 { return cmp.Or(module.Port, defaultPort) }

@@ -30,7 +30,7 @@ func declared() map[string]v1alpha1.System {
 		Target:   v1alpha1.Target{Module: "gateway"},
 		Kafka:    &v1alpha1.Kafka{Brokers: v1alpha1.KafkaNodes{Replicas: 1}, Topics: []v1alpha1.TopicGroup{{Group: "g", Names: []string{"Default.diku.DI_COMPLETED"}}}},
 		Postgres: &v1alpha1.Postgres{},
-		Modules:  []v1alpha1.Module{{Name: "gateway", Image: "gateway:1"}},
+		Modules:  []v1alpha1.Module{{Name: "gateway", Image: "gateway:1", Port: 8081, HealthPath: "/admin/health"}},
 	}
 	return map[string]v1alpha1.System{
 		"Small":        small,

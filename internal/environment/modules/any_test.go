@@ -58,6 +58,21 @@ func TestBuildOfAnyImage(t *testing.T) {
 `)
 }
 
+// A module without a health path is ready when it accepts connections.
+func TestReadinessWithoutHealthPath(t *testing.T) {
+	for want, module := range map[string]v1alpha1.Module{
+		`{port: http}`: {Name: "shop", Image: "example.org/shop:1", Port: 8080},
+		`{port: 9000}`: {Name: "shop", Image: "example.org/shop:1", Port: 8080, HealthPort: ptr.To[int32](9000)},
+	} {
+		built := modules.Build(request(v1alpha1.System{Target: v1alpha1.Target{Module: "shop"}, Modules: []v1alpha1.Module{module}}), "")
+		pod := built[0].Object["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+		container := pod["containers"].([]any)[0].(map[string]any)
+		for _, probe := range []string{"startupProbe", "readinessProbe"} {
+			yamlcmp.Equal(t, container[probe].(map[string]any)["tcpSocket"], want)
+		}
+	}
+}
+
 func TestHeap(t *testing.T) {
 	limited := func(memory string) corev1.ResourceRequirements {
 		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}}

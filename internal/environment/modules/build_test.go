@@ -45,7 +45,7 @@ func system() v1alpha1.System {
 		Postgres: &v1alpha1.Postgres{Instances: 2},
 		Modules: []v1alpha1.Module{
 			{
-				Name: "mod-inventory", Image: "inventory:1", Replicas: ptr.To[int32](2),
+				Name: "mod-inventory", Image: "inventory:1", Port: 8081, HealthPath: "/admin/health", Replicas: ptr.To[int32](2),
 				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("1Gi")}},
 				JVM:       &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("768Mi"))}},
 				// FOLIO's module has no database; this one does.

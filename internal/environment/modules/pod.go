@@ -3,7 +3,6 @@
 package modules
 
 import (
-	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,9 +16,6 @@ import (
 	"perflab.dev/perflab/internal/environment/podspec"
 	"perflab.dev/perflab/internal/naming"
 )
-
-// defaultHealthPath is the API's default, for systems without API defaults.
-const defaultHealthPath = "/admin/health"
 
 const portName = "http"
 
@@ -81,7 +77,7 @@ func container(req environment.Request, env string, module v1alpha1.Module) core
 		ReadinessProbe: probe(health(module), 2, 3),
 		// A module under full load may answer late, which is a result and no reason for a
 		// restart. Only a module that accepts no connection is dead.
-		LivenessProbe:   probe(connection(), 10, 6),
+		LivenessProbe:   probe(connection(intstr.FromString(portName)), 10, 6),
 		SecurityContext: podspec.ContainerSecurityContext(),
 		// The last lines of the log, which show why a module can't start, become part of its
 		// status.
@@ -98,9 +94,12 @@ func probe(handler corev1.ProbeHandler, periodSeconds, failures int32) *corev1.P
 	}
 }
 
+// health returns the probe of a ready module: a request of its health path, or a connection.
 func health(module v1alpha1.Module) corev1.ProbeHandler {
-	path := cmp.Or(module.HealthPath, defaultHealthPath)
-	return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: healthPort(module), Scheme: corev1.URISchemeHTTP}}
+	if module.HealthPath == "" {
+		return connection(healthPort(module))
+	}
+	return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: module.HealthPath, Port: healthPort(module), Scheme: corev1.URISchemeHTTP}}
 }
 
 // healthPort returns the name of the module's own port, or another port.
@@ -112,15 +111,15 @@ func healthPort(module v1alpha1.Module) intstr.IntOrString {
 }
 
 func containerPorts(module v1alpha1.Module) []corev1.ContainerPort {
-	ports := []corev1.ContainerPort{{Name: portName, ContainerPort: environment.ModulePort(module), Protocol: corev1.ProtocolTCP}}
+	ports := []corev1.ContainerPort{{Name: portName, ContainerPort: module.Port, Protocol: corev1.ProtocolTCP}}
 	for _, further := range module.Ports {
 		ports = append(ports, corev1.ContainerPort{Name: further.Name, ContainerPort: further.Port, Protocol: corev1.ProtocolTCP})
 	}
 	return ports
 }
 
-func connection() corev1.ProbeHandler {
-	return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString(portName)}}
+func connection(port intstr.IntOrString) corev1.ProbeHandler {
+	return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: port}}
 }
 
 func replicas(module v1alpha1.Module) int32 { return ptr.Deref(module.Replicas, 1) }

@@ -10,14 +10,28 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 )
 
-// Defaulted returns a system with the default tenant and login of the experiment: those of
-// FOLIO if its loads or topics need them, else the declared ones.
+// Ports and health path of modules that declare none. FOLIO's are those of its images.
+const (
+	defaultPort     = 8080
+	folioPort       = 8081
+	folioHealthPath = "/admin/health"
+)
+
+// Defaulted returns a system with the experiment's defaults: in a FOLIO system, its tenant,
+// login, port and health path, otherwise a neutral port. A system is FOLIO's if it has a tenant
+// or if its loads or topics need one.
 func Defaulted(spec *v1alpha1.PerfExperimentSpec, system v1alpha1.System) v1alpha1.System {
-	if !isFOLIO(spec, system) {
-		return system
+	port, healthPath := int32(defaultPort), ""
+	if isFOLIO(spec, system) {
+		system.Target.Tenant = cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant)
+		system.Target.Login = system.Target.LoginOrDefault()
+		port, healthPath = folioPort, folioHealthPath
 	}
-	system.Target.Tenant = cmp.Or(system.Target.Tenant, v1alpha1.DefaultTenant)
-	system.Target.Login = system.Target.LoginOrDefault()
+	system.Modules = slices.Clone(system.Modules)
+	for i := range system.Modules {
+		module := &system.Modules[i]
+		module.Port, module.HealthPath = cmp.Or(module.Port, port), cmp.Or(module.HealthPath, healthPath)
+	}
 	return system
 }
 

@@ -58,7 +58,7 @@ func Full() v1alpha1.System {
 				},
 				Env: []corev1.EnvVar{{Name: "DB_MAXPOOLSIZE", Value: "10"}},
 			},
-			{Name: "gateway", Image: "gateway:1", Replicas: ptr.To[int32](1)},
+			{Name: "gateway", Image: "gateway:1", Replicas: ptr.To[int32](1), Port: 8081, HealthPath: "/admin/health"},
 		},
 	}
 }
