@@ -186,7 +186,7 @@ func (r *TestRunReconciler) start(ctx context.Context, run *k6v1alpha1.TestRun, 
 	addresses, err := r.answeringRunners(ctx, run)
 	if err != nil {
 		pause := retryDelay(running, time.Now())
-		ctrl.LoggerFrom(ctx).V(1).Info("runner does not answer yet", "reason", err.Error(), "pause", pause)
+		ctrl.LoggerFrom(ctx).V(1).Info("runner is not ready yet", "reason", err.Error(), "pause", pause)
 		return ctrl.Result{RequeueAfter: pause}, nil
 	}
 	if addresses, err = reachable(faults, addresses); err != nil {

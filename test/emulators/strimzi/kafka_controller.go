@@ -279,7 +279,7 @@ func (r *KafkaReconciler) loseBroker(ctx context.Context, kafka *api.Kafka, node
 	before := kafka.DeepCopy()
 	kafka.Annotations = fault.Without(kafka.Annotations, fault.BrokerLost)
 	if err := r.Patch(ctx, kafka, patchFrom(before)); err != nil {
-		return fmt.Errorf("taking the fault off Kafka %q: %w", kafka.Name, err)
+		return fmt.Errorf("removing the fault from Kafka %q: %w", kafka.Name, err)
 	}
 	for _, c := range claims {
 		if err := r.Delete(ctx, c.PersistentVolumeClaim); client.IgnoreNotFound(err) != nil {

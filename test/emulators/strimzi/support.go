@@ -40,12 +40,13 @@ func (g Generation) secretNames(cluster string, members []member) []string {
 	names := []string{
 		cluster + "-cluster-ca-cert", cluster + "-cluster-ca",
 		cluster + "-clients-ca-cert", cluster + "-clients-ca",
+		cluster + "-cluster-operator-certs",
 	}
 	if g.ZooKeeper {
-		return append(names, cluster+"-cluster-operator-certs", nodesServiceName(cluster, members[0].component()))
+		return append(names, nodesServiceName(cluster, members[0].component()))
 	}
 	for _, m := range members {
 		names = append(names, m.podName())
 	}
-	return append(names, cluster+"-trust-bundle")
+	return append(names, cluster+"-trustbundle")
 }
