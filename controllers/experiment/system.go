@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/planning/arms"
 )
 
 // systemKey is the entry of the ConfigMap that holds the copy of a system.
@@ -60,7 +61,7 @@ const mostCopied = 512 << 10
 
 func readSystem(copied *corev1.ConfigMap) (*v1alpha1.System, error) {
 	if size := len(copied.Data[systemKey]); size > mostCopied {
-		return nil, fmt.Errorf("the copy of the system in ConfigMap %q has %d bytes, which no PerfSystem has", copied.Name, size)
+		return nil, fmt.Errorf("the copy of the system in ConfigMap %q has %d bytes, more than any PerfSystem", copied.Name, size)
 	}
 	system := &v1alpha1.System{}
 	if err := json.Unmarshal([]byte(copied.Data[systemKey]), system); err != nil {
@@ -87,7 +88,9 @@ func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.C
 		s.Requeue(missingSystemPause)
 		return nil, err
 	}
-	encoded, err := json.Marshal(original.Spec)
+	// The defaults are part of the copy, so that an operator with others keeps the plan.
+	system := arms.Defaulted(&s.Experiment.Spec, original.Spec)
+	encoded, err := json.Marshal(system)
 	if err != nil {
 		return nil, fmt.Errorf("copying PerfSystem %q: %w", key.Name, err)
 	}
@@ -99,7 +102,7 @@ func (r *Reconciler) copySystem(ctx context.Context, s *scope, earlier *corev1.C
 	if err := r.Cluster.ApplyTyped(ctx, systemCopyOf(s.Experiment, string(encoded))); err != nil {
 		return nil, err
 	}
-	return &original.Spec, nil
+	return &system, nil
 }
 
 func systemCopyOf(experiment *v1alpha1.PerfExperiment, encoded string) *corev1.ConfigMap {
