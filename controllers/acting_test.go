@@ -320,7 +320,7 @@ func TestUnsupportedAccountStalls(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm, named))
 	l.settle()
 	stalled := l.experiment("small")
-	l.expect(stalled.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, "spec.serviceAccountName: this operator writes with its own rights")
+	l.expect(stalled.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, "spec.serviceAccountName: this operator writes with its own permissions")
 	l.remove(stalled)
 	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })
 
@@ -331,7 +331,7 @@ func TestUnsupportedAccountStalls(t *testing.T) {
 	l.until("a run that is being built", func() bool { return len(l.pods(nil)) > 0 })
 	l.accounts, l.own = nil, readCaches[complete].Client(l.uncached, watching{(*kube.Accounts)(nil).Client(installOn(t, complete).client), plain})
 	l.until("word of the account", func() bool {
-		return strings.Contains(l.experiment("small").Status.WaitingFor, `the experiment names ServiceAccount "perflab-author", and this operator does not act as ServiceAccounts`)
+		return strings.Contains(l.experiment("small").Status.WaitingFor, `the experiment names ServiceAccount "perflab-author", but this operator does not act as ServiceAccounts`)
 	})
 	l.remove(l.experiment("small"))
 	l.until("the end of the experiment", func() bool { return len(l.experiments()) == 0 })

@@ -137,7 +137,7 @@ func TestRefusedAdoptionLeavesWorkloadUnchanged(t *testing.T) {
 	}{
 		"it is missing": {
 			text: strings.ReplaceAll(inventory, "mod-inventory", "mod-users"), reason: v1alpha1.ReasonWorkloadMissing,
-			wants: `there is no Deployment "mod-inventory" in namespace`,
+			wants: `Deployment "mod-inventory" not found in namespace`,
 		},
 		"its container is missing": {
 			text: inventory, reason: v1alpha1.ReasonWorkloadMissing, wants: `has no container "jvm", only mod-inventory, sidecar`,

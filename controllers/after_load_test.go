@@ -103,7 +103,7 @@ func TestSameFailureTwiceStalls(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm, heapOf66Percent, func(e *v1alpha1.PerfExperiment) { e.Spec.Validity.MaxAttempts = 5 }))
 	stalled := l.untilPhase("small", v1alpha1.ExperimentStalled)
 	l.expect(stalled.Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonAttemptsExhausted,
-		"was invalid 2 times in the same way, which another attempt would not change")
+		"was invalid 2 times for the same reason, which a retry would not change")
 	if runs := l.runs(); len(runs) != 2 {
 		t.Errorf("%d attempts, want 2", len(runs))
 	}
@@ -118,7 +118,7 @@ func TestLoadsWaitForTheirImages(t *testing.T) {
 	})
 	l.play()
 	l.settle()
-	l.expect(l.run().Status.Conditions, v1alpha1.ConditionImagesAvailable, metav1.ConditionFalse, v1alpha1.ReasonPulling, "0 of 2 images are there; being pulled: example.org/k6:1")
+	l.expect(l.run().Status.Conditions, v1alpha1.ConditionImagesAvailable, metav1.ConditionFalse, v1alpha1.ReasonPulling, "0 of 2 images are available; pulling example.org/k6:1")
 	l.expect(l.run().Status.Conditions, v1alpha1.ConditionModulesReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
 	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 || l.run().Status.Timings.Ready != nil {
 		t.Error("a load has started although its image may be missing")
@@ -154,7 +154,7 @@ func TestFailedProbeQuotesKubelet(t *testing.T) {
 	l.now = l.now.Add(30 * time.Second)
 	l.settle()
 	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
-		l.expect(conditions, v1alpha1.ConditionModulesReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, "its startup probe is refused a connection")
+		l.expect(conditions, v1alpha1.ConditionModulesReady, metav1.ConditionFalse, v1alpha1.ReasonNotReady, "its startup probe fails: connection refused")
 	}
 }
 

@@ -178,7 +178,7 @@ func TestForgedHistoriesAreExcluded(t *testing.T) {
 			if changes := l.experiment("later").Status.Changes; len(changes) > 0 {
 				t.Errorf("changes: %+v", changes)
 			}
-			if l.warns("later", "leaves an experiment out") != test.reported {
+			if l.warns("later", "omits an experiment") != test.reported {
 				t.Errorf("warnings: %q", l.experiment("later").Status.Warnings)
 			}
 		})
@@ -211,7 +211,7 @@ func TestHistoriesAreFoundWithoutTheirLabels(t *testing.T) {
 	if len(later.Changes) != 1 || later.Changes[0].Verdict != v1alpha1.VerdictWorse {
 		t.Errorf("changes: %+v", later.Changes)
 	}
-	if !l.warns("later", `leaves an experiment out`) || !l.warns("later", `ConfigMap "earlier-3-history" is gone`) {
+	if !l.warns("later", `omits an experiment`) || !l.warns("later", `ConfigMap "earlier-3-history" was deleted`) {
 		t.Errorf("warnings: %q", later.Warnings)
 	}
 	if small := l.experiment("small").Status.HistorySeries; len(small) != 1 || !slices.Equal(small, later.HistorySeries) {
@@ -226,7 +226,7 @@ func TestUnavailableSinkIsRetried(t *testing.T) {
 	events, _ := withSinks(l)
 	events.Fail(http.StatusServiceUnavailable)
 	l.settled()
-	if reported := l.announced("small"); reported.Status != metav1.ConditionFalse || reported.Reason != v1alpha1.ReasonSinkUnavailable || !strings.Contains(reported.Message, `sink "ci": it does not answer but with 503 Service Unavailable; retrying until `) {
+	if reported := l.announced("small"); reported.Status != metav1.ConditionFalse || reported.Reason != v1alpha1.ReasonSinkUnavailable || !strings.Contains(reported.Message, `sink "ci": it is unavailable: 503 Service Unavailable; retrying until `) {
 		t.Errorf("%+v", reported)
 	}
 	if l.experiment("small").Status.Phase != v1alpha1.ExperimentComplete {

@@ -157,8 +157,8 @@ func TestRunWaitsForArchive(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"away":        {func(s *attic) { s.broken = syscall.ECONNREFUSED }, v1alpha1.ReasonArchiveUnavailable, "it refuses the connection"},
-		"forbidden":   {func(s *attic) { s.broken = syscall.EACCES }, v1alpha1.ReasonArchiveForbidden, "may not be written"},
+		"away":        {func(s *attic) { s.broken = syscall.ECONNREFUSED }, v1alpha1.ReasonArchiveUnavailable, "the store refuses the connection"},
+		"forbidden":   {func(s *attic) { s.broken = syscall.EACCES }, v1alpha1.ReasonArchiveForbidden, "may not read or write"},
 		"full":        {func(s *attic) { s.full = 1 }, v1alpha1.ReasonArchiveFull, "no space left"},
 		"other bytes": {func(s *attic) { s.others = true }, v1alpha1.ReasonArchiveMismatch, ""},
 	} {

@@ -31,7 +31,7 @@ func TestPodsBeyondStatusLimit(t *testing.T) {
 	if pods := len(effective.Modules[0].Pods); pods != 100 || effective.MorePods != 1 || effective.Modules[0].Replicas != 101 {
 		t.Errorf("the run lists %d pods and %d more, of %d", pods, effective.MorePods, effective.Modules[0].Replicas)
 	}
-	expect.Contains(t, strings.Join(run.Status.Warnings, "\n"), []string{"the system is larger than what a run lists"}, "warnings")
+	expect.Contains(t, strings.Join(run.Status.Warnings, "\n"), []string{"the system is too large for the status of a run"}, "warnings")
 }
 
 // tooMuch are the API server's errors for a status that is too large.

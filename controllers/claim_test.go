@@ -45,7 +45,7 @@ func TestSecondOperatorIgnoresClaimedExperiment(t *testing.T) {
 		t.Errorf("the second wrote %q", l.line.journal[written:])
 	}
 	reported := l.events.reported[said:]
-	if len(reported) != 1 || !strings.Contains(reported[0], `he operator in namespace "perflab-system" works on this experiment, so the one in "team-a" leaves it alone`) ||
+	if len(reported) != 1 || !strings.Contains(reported[0], `he operator in namespace "perflab-system" manages this experiment, so the one in "team-a" ignores it`) ||
 		!strings.Contains(reported[0], "kubectl annotate perfexperiment small -n "+l.namespace+" perflab.dev/operator-") {
 		t.Errorf("events %q, want one with advice", reported)
 	}

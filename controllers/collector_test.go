@@ -233,7 +233,7 @@ func TestMissingCollectorIsReported(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm))
 	run := l.untilRun(v1alpha1.RunSucceeded)
 	servers := run.Status.Servers
-	if servers == nil || len(servers.Notes) != 1 || servers.Notes[0] != "the servers were not measured: the collector never had a pod" {
+	if servers == nil || len(servers.Notes) != 1 || servers.Notes[0] != "the servers were not measured: the collector's pod was never created" {
 		t.Errorf("the servers' status is %+v, want a note", servers)
 	}
 	if servers.LongestGap.Duration < shortest {

@@ -145,7 +145,7 @@ func TestChangedSpecStallsExperiment(t *testing.T) {
 	l.settle()
 	expect.NoError(t, l.change("small", func(e *v1alpha1.PerfExperiment) { e.Spec.Arms[1].Name = "other" }), "changing an arm")
 	l.untilPhase("small", v1alpha1.ExperimentStalled)
-	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged, "put it back")
+	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSpecChanged, "restore it")
 	l.untilRun(v1alpha1.RunSucceeded)
 	l.settle()
 	if runs := len(l.runs()); runs != 1 {

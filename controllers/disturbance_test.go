@@ -120,7 +120,7 @@ func TestFaultIsNotInjected(t *testing.T) {
 		"no such pod": {
 			func(fault *v1alpha1.Fault) { fault.Kill = &v1alpha1.KillFault{Kafka: v1alpha1.KafkaController} },
 			func(l *lab) { l.brokers.state.Controller = 7 },
-			`fault "gateway-lost" kills Kafka's active controller, and there are 0 such pods`,
+			`fault "gateway-lost" kills Kafka's active controller, but there are 0 such pods`,
 		},
 		"too late": {func(*v1alpha1.Fault) {}, func(l *lab) { l.outside.lasts = 20 * time.Second }, `the loads ended before fault "gateway-lost" began`},
 	} {

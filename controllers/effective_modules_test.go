@@ -60,7 +60,7 @@ func TestWrongHeapInvalidatesRun(t *testing.T) {
 	}{
 		"Smaller": {
 			log:  strings.ReplaceAll(strings.ReplaceAll(started, "676M", "512M"), "1024M", "776M"),
-			want: []string{"the JVM of gateway granted itself a heap of 512 MiB", "its declared heap makes 676 MiB", "it sees 776 MiB of memory, not the container's 1024 MiB"},
+			want: []string{"the JVM of gateway has a maximum heap of 512 MiB", "its declaration gives 676 MiB", "it detects 776 MiB of memory, not the container's 1024 MiB"},
 		},
 		"Silent": {log: "the module is up\n", want: []string{"the log of gateway shows no heap", "does not pass JAVA_OPTIONS to the JVM"}},
 	}
@@ -193,7 +193,7 @@ func TestUnknownCostIsNotZero(t *testing.T) {
 		prices map[string]string
 		want   []string
 	}{
-		"NoList":     {want: []string{`there is no ConfigMap "prices"`}},
+		"NoList":     {want: []string{`ConfigMap "prices" not found`}},
 		"OtherTypes": {prices: map[string]string{"c7g.large": "0.0725"}, want: []string{`"prices" lacks the price of r7g.xlarge; add it`}},
 		"BadPrice":   {prices: map[string]string{"r7g.xlarge": "0,21"}, want: []string{"r7g.xlarge", `the price "0,21"`}},
 	}

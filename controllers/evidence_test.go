@@ -148,7 +148,7 @@ func TestDeletedRunsAreRecorded(t *testing.T) {
 			result, err := evidence.Verify(l.findEvidence("small"))
 			expect.NoError(t, err)
 			if reason != "" {
-				expect.Contains(t, page, []string{"Runs that were deleted", "| 1 | 1 | " + reason + " |"})
+				expect.Contains(t, page, []string{"Deleted runs", "| 1 | 1 | " + reason + " |"})
 				expect.Equal(t, 0, len(result.Broken), "%v", result.Broken)
 				return
 			}

@@ -306,7 +306,7 @@ func TestWrongTopicsInvalidateRun(t *testing.T) {
 		l.brokers.put(topic, kafka.TopicState{Partitions: 3, Replicas: 1})
 	}
 	invalid := l.untilRun(v1alpha1.RunInvalid)
-	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "has 3 partitions in Kafka, 1 is declared")
+	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "has 3 partitions in Kafka, but 1 is declared")
 }
 
 func TestMissingImageIsReportedFirst(t *testing.T) {

@@ -106,7 +106,7 @@ func TestForgedRunWithPlannedName(t *testing.T) {
 			made := l.experiment("small").Status.Attempts
 			forged := l.forge(naming.Long.Run("small", 1, second, first.Spec.Scenario.Name, made[len(made)-1]+1), func(r *v1alpha1.PerfRun) { r.Spec.Arm = second }, edit)
 			l.settle()
-			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNameTaken, `PerfRun "`+forged.Name+`" exists already`)
+			l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNameTaken, `PerfRun "`+forged.Name+`" already exists`)
 			reconciler, _ := l.operator()
 			if result, err := reconciler.Reconcile(t.Context(), request(l.experiment("small"))); err != nil || result.RequeueAfter != component.RefusalRetryInterval {
 				t.Errorf("looked for after %s: %v", result.RequeueAfter, err)
@@ -135,7 +135,7 @@ func TestRunWithoutLabel(t *testing.T) {
 	l.update(run)
 	l.settle()
 	reported := strings.Join(l.experiment("small").Status.Warnings, "; ")
-	if want := "counts, but perflab does not list it: kubectl label perfrun " + run.Name + " -n " + l.namespace + " --overwrite perflab.dev/experiment=small"; !strings.Contains(reported, want) {
+	if want := "is part of the experiment, but perflab does not list it: kubectl label perfrun " + run.Name + " -n " + l.namespace + " --overwrite perflab.dev/experiment=small"; !strings.Contains(reported, want) {
 		t.Errorf("warnings %q, want %q", reported, want)
 	}
 	if current := l.experiment("small").Status.Current; current == nil || current.Run != run.Name {

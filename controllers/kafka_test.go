@@ -83,7 +83,7 @@ func TestWrongMetadataModeInvalidatesRun(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm))
 	invalid := l.untilRun(v1alpha1.RunInvalid)
 	l.expect(invalid.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration,
-		"Kafka runs with ZooKeeper, KRaft is declared", "Kafka has 2 brokers, 1 is declared", "retention.ms")
+		"Kafka runs with ZooKeeper, but KRaft is declared", "Kafka has 2 brokers, but 1 is declared", "retention.ms")
 }
 
 func TestUnsupportedZooKeeperIsReported(t *testing.T) {
@@ -96,7 +96,7 @@ func TestUnsupportedZooKeeperIsReported(t *testing.T) {
 	l.settle()
 	for _, conditions := range [][]metav1.Condition{l.run().Status.Conditions, l.experiment("small").Status.Conditions} {
 		l.expect(conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonModeNotServed,
-			"kafka.strimzi.io/v1", "Strimzi 0.45.2", "in a Kubernetes cluster of its own")
+			"kafka.strimzi.io/v1", "Strimzi 0.45.2", "in a separate Kubernetes cluster")
 	}
 	if kafkas := l.foreign(contract.KafkaKind("v1")); len(kafkas) != 0 {
 		t.Error("a Kafka was made though its mode is not served")
@@ -139,7 +139,7 @@ func TestExternalKafkaLifecycle(t *testing.T) {
 	if got := l.brokers.asked; !slices.Equal(got.Servers, want.Servers) || string(got.CA) != "PEM" || got.Mechanism != want.Mechanism || got.Username != want.Username || got.Password != want.Password || !got.TLS {
 		t.Errorf("brokers %v were called, want %v with the credentials of the Secrets", got, want)
 	}
-	if got := run.Status.Effective; got.KafkaMode != "KRaft" || !strings.Contains(got.KafkaVersion, "guessed") || got.Topics[0].Topics != 1 {
+	if got := run.Status.Effective; got.KafkaMode != "KRaft" || !strings.Contains(got.KafkaVersion, "inferred") || got.Topics[0].Topics != 1 {
 		t.Errorf("the effective configuration is %+v", got)
 	}
 	if len(l.foreign(contract.KafkaKind("v1"))) != 0 {
@@ -243,7 +243,7 @@ func TestMissingSecretsAreReported(t *testing.T) {
 	l.until("a pull of the images", func() bool { return l.run() != nil && l.run().Status.Phase == v1alpha1.RunProvisioning })
 	l.play()
 	l.settle()
-	l.expect(l.run().Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing, `Secret "msk-ca" is not in namespace`)
+	l.expect(l.run().Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing, `Secret "msk-ca" not found in namespace`)
 	l.create(secrets[0])
 	l.until("the next thing that is missing", func() bool {
 		return slices.ContainsFunc(l.run().Status.Conditions, func(c metav1.Condition) bool {
@@ -258,7 +258,7 @@ func TestLoginRequiresAllowedHosts(t *testing.T) {
 		annotations map[string]string
 		message     []string
 	}{
-		"no annotation": {nil, []string{`Secret "msk-login" does not say which hosts its login may be sent to`, "'perflab.dev/hosts=b-1.msk.example.org:9096'"}},
+		"no annotation": {nil, []string{`Secret "msk-login" does not name the hosts that its login may be sent to`, "'perflab.dev/hosts=b-1.msk.example.org:9096'"}},
 		"other hosts": {
 			map[string]string{v1alpha1.AnnotationHosts: "*.example.net"},
 			[]string{`the login of Secret "msk-login" may not be sent to "b-1.msk.example.org:9096"`, "'perflab.dev/hosts=*.example.net,b-1.msk.example.org:9096'"},
@@ -296,5 +296,5 @@ func TestForbiddenAdvertisedHostsAreReported(t *testing.T) {
 	l.play()
 	l.settle()
 	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionKafkaReady, metav1.ConditionFalse, v1alpha1.ReasonHostNotAllowed,
-		`the brokers name an address of theirs, and the login of Secret "msk-login" may not be sent to "evil.net:9096"`)
+		`the brokers advertise another address, and the login of Secret "msk-login" may not be sent to "evil.net:9096"`)
 }

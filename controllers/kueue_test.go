@@ -80,7 +80,7 @@ func TestMissingKueueIsReported(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm, inKueueQueue))
 	l.pass()
 	l.pass()
-	if waits := l.experiment("small").Status.WaitingFor; !strings.Contains(waits, "Kueue, which is not in the cluster") || !strings.Contains(waits, "spec.lane") {
+	if waits := l.experiment("small").Status.WaitingFor; !strings.Contains(waits, "waiting for Kueue: the cluster does not serve Workloads") || !strings.Contains(waits, "spec.lane") {
 		t.Errorf("waits for %q", waits)
 	}
 }

@@ -44,7 +44,7 @@ func TestExperimentCompletes(t *testing.T) {
 	if testRuns := l.foreign(contract.TestRunKind); len(testRuns) != 0 {
 		t.Errorf("%d TestRuns are left", len(testRuns))
 	}
-	for _, reported := range []string{"Normal RunStarted", "Normal Loading", "Normal Succeeded", "Normal Complete: 2 of 2 runs are done"} {
+	for _, reported := range []string{"Normal RunStarted", "Normal Loading", "Normal Succeeded", "Normal Complete: 2 of 2 runs are finished"} {
 		if !slices.ContainsFunc(l.events.reported, func(event string) bool { return strings.HasPrefix(event, reported) }) {
 			t.Errorf("missing event %q in %q", reported, l.events.reported)
 		}

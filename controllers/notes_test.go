@@ -107,11 +107,11 @@ func TestMissingNoteIsReported(t *testing.T) {
 	l.settled()
 	cause := v1alpha1.Note{Name: "cause", ConfigMap: &v1alpha1.ConfigMapKey{Name: "findings", Key: "cause.md"}}
 	pages := l.setNotes(cause)
-	const reported = `note "cause": ConfigMap "findings" is not there, or may not be read: apply it to the experiment's namespace, and change the note, so that the report is written again`
+	const reported = `note "cause": ConfigMap "findings" does not exist, or is not readable: apply it to the experiment's namespace, and change the note to update the report`
 	if warnings := aboutReport(l.experiment("small")); len(warnings) != 1 || warnings[0] != "the report in the cluster does not show all of its notes: "+reported {
 		t.Errorf("it warns %q", warnings)
 	}
-	if !strings.Contains(pages["report.md"], `It is left out: ConfigMap "findings" is not there, or may not be read`) {
+	if !strings.Contains(pages["report.md"], `Omitted: ConfigMap "findings" does not exist, or is not readable`) {
 		t.Error("the report does not show what is missing")
 	}
 	l.pass()

@@ -74,7 +74,7 @@ func TestLaggingReplicasAreReported(t *testing.T) {
 	})
 	l.tell("small-pg-1", func(m *contract.PostgresMetrics) { m.StreamingReplicas = ptr.To[int32](0) })
 	l.until("a wait with its cause", func() bool {
-		return l.run().Status.Message == "PostgreSQL does not replicate as declared yet: 0 replicas follow PostgreSQL's primary, 1 is declared"
+		return l.run().Status.Message == "PostgreSQL replication is not yet as declared: 0 replicas follow PostgreSQL's primary, but 1 is declared"
 	})
 	run := l.untilRun(v1alpha1.RunInvalid)
 	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonEffectiveConfiguration, "0 replicas follow")
@@ -116,7 +116,7 @@ func TestExternalDatabaseMustAnswer(t *testing.T) {
 		}
 	}))
 	l.until("a message about the server", func() bool {
-		return l.run() != nil && l.run().Status.Message == "PostgreSQL at db.example.org:5433 does not answer: connection refused; check host and port in system.postgres.external and that this cluster may connect to it"
+		return l.run() != nil && l.run().Status.Message == "PostgreSQL at db.example.org:5433 does not answer: connection refused; check host and port in system.postgres.external, and that this cluster can connect to it"
 	})
 	l.expect(l.run().Status.Conditions, v1alpha1.ConditionPostgresReady, metav1.ConditionFalse, v1alpha1.ReasonUnreachable)
 	l.databases.closed.put("db.example.org:5433", false)

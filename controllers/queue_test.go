@@ -137,8 +137,8 @@ func TestQueuePositionIsReported(t *testing.T) {
 		status v1alpha1.PerfExperimentStatus
 		want   string
 	}{
-		{second, "queued: first in line for the cluster, behind " + h[0].namespace + "/small"},
-		{third, "queued: second in line for the cluster, behind " + h[1].namespace + "/small"},
+		{second, "queued: first in the queue for the cluster, behind " + h[0].namespace + "/small"},
+		{third, "queued: second in the queue for the cluster, behind " + h[1].namespace + "/small"},
 	} {
 		if reported.status.WaitingFor != reported.want || reported.status.Phase != v1alpha1.ExperimentPending {
 			t.Errorf("%s, waiting for %q, want Pending and %q", reported.status.Phase, reported.status.WaitingFor, reported.want)
@@ -196,7 +196,7 @@ func TestRunWithoutTicketIsWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "queued: first in line for the cluster, behind " + l.namespace + "/small"
+	want := "queued: first in the queue for the cluster, behind " + l.namespace + "/small"
 	expect.Equal(t, want, l.experiment("after").Status.WaitingFor, "waits for")
 	l.settle()
 	if held := (labs{l}).tickets()[l.namespace]; held.Acquired.IsZero() && held.Experiment.Name == "small" {

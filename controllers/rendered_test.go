@@ -55,7 +55,7 @@ func TestChangedManifestsAreReported(t *testing.T) {
 	first.Status.Evidence.Versions.PerfLab = "v0.3.0"
 	l.updateStatus(first)
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
-	want := `not built as run "` + first.Name + `" of the same arm was: PerfLab makes something else of Kafka (version v0.3.0 then, v0.4.0 now)`
+	want := `not built as run "` + first.Name + `" of the same arm: PerfLab renders Kafka differently (version v0.3.0 then, v0.4.0 now)`
 	for _, run := range l.runs() {
 		change := run.Status.Evidence.RenderedChange
 		warns := change != nil && change.Since == first.Name && change.Message == want && slices.Contains(run.Status.Warnings, want)

@@ -137,7 +137,7 @@ func testMissingRawResults(t *testing.T, l *lab) {
 	gone := l.runs()[0].Status.RawResults
 	l.remove(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: gone}})
 	warnings := aboutReport(l.untilPhase("small", v1alpha1.ExperimentComplete))
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "1 ConfigMap, the first of them \""+gone+"\"; perflab verify small") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "1 ConfigMap, the first is \""+gone+"\"; perflab verify small") {
 		t.Errorf("it warns %q, want one about %s", warnings, gone)
 	}
 	l.settle()
@@ -272,7 +272,7 @@ func TestForeignReportConfigMapStaysUnchanged(t *testing.T) {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "small-report"}, Data: map[string]string{"notes": "mine"}}
 	l.create(login(), theirs, smallExperiment(t, blocks(1)))
 	done := l.conduct("small", outcomes{})
-	if reported := aboutReport(done); len(reported) != 1 || !strings.Contains(reported[0], `retrying: ConfigMap "small-report" exists already, and this experiment did not create it`) {
+	if reported := aboutReport(done); len(reported) != 1 || !strings.Contains(reported[0], `retrying: ConfigMap "small-report" already exists, but this experiment did not create it`) {
 		t.Errorf("it warns %q", reported)
 	}
 	if kept := l.stored(); kept.Data["notes"] != "mine" || len(kept.Data) != 1 || done.Status.Report != "" {

@@ -75,7 +75,7 @@ func TestMissingRestoreScriptIsReported(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, oneArm, restoring(bySQL)))
 	named := func() bool {
-		return l.run() != nil && l.run().Status.Message == `ConfigMap "data" with the script of restore.sql is not there: create it in namespace "`+l.namespace+`"`
+		return l.run() != nil && l.run().Status.Message == `ConfigMap "data" with the script of restore.sql not found: create it in namespace "`+l.namespace+`"`
 	}
 	l.until("a message about the script", named)
 	jobs := &batchv1.JobList{}

@@ -132,7 +132,7 @@ func TestFaultsDoNotDuplicateScheduledExperiments(t *testing.T) {
 			if names := l.experimentNames(); !slices.Equal(names, []string{first}) || l.experiment(first).UID != uid {
 				t.Errorf("%v exist while the first is running", names)
 			}
-			if held := l.scheduleCondition(v1alpha1.ConditionHeld); held == nil || !strings.Contains(held.Message, "waits for the end of "+first) {
+			if held := l.scheduleCondition(v1alpha1.ConditionHeld); held == nil || !strings.Contains(held.Message, "waits for "+first) {
 				t.Errorf("waiting is not reported: %v", held)
 			}
 

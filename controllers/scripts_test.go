@@ -65,12 +65,12 @@ func TestMissingScriptIsReportedFirst(t *testing.T) {
 		mend    func(*lab)
 	}{
 		"no ConfigMap": {
-			message: []string{`ConfigMap "script" with the script of load "cico" is not there`, "create it in namespace"},
+			message: []string{`ConfigMap "script" with the script of load "cico" not found`, "create it in namespace"},
 			mend:    func(l *lab) { l.create(searchScript()) },
 		},
 		"no such key": {
 			there:   scripts("main.js", searching),
-			message: []string{`ConfigMap "script" has no key "test.js", which load "cico" names: it has main.js`},
+			message: []string{`ConfigMap "script" has no key "test.js", which load "cico" refers to: it has main.js`},
 			mend:    func(l *lab) { l.rewrite("test.js", searching) },
 		},
 	} {
@@ -117,7 +117,7 @@ func TestEditedScriptStalls(t *testing.T) {
 			first := l.untilRun(v1alpha1.RunSucceeded)
 			l.rewrite(file, "export default function () { /* quite another */ }\n")
 			message := l.untilScripts(v1alpha1.ReasonScriptChanged)
-			expect.Contains(t, message, []string{`load "cico"`, first.Name, file + " has sha256 ", "restore the ConfigMap", first.Name + "-scripts", "an experiment of its own"})
+			expect.Contains(t, message, []string{`load "cico"`, first.Name, file + " has sha256 ", "restore the ConfigMap", first.Name + "-scripts", "a separate experiment"})
 			if testRuns := l.foreign(contract.TestRunKind); len(testRuns) > 0 {
 				t.Errorf("%d loads are on", len(testRuns))
 			}
@@ -147,7 +147,7 @@ func TestInvalidScriptCreatesNoRun(t *testing.T) {
 	l.create(login(), broken, smallExperiment(t, oneArm, withScript))
 	l.settle()
 	l.expect(l.experiment("small").Status.Conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec,
-		`spec.scenarios[0].loads[0].script.configMap.key: k6 does not run the script: options.scenarios.a.executor is "constant-users": write one that k6 2.2 has`)
+		`spec.scenarios[0].loads[0].script.configMap.key: k6 does not run the script: options.scenarios.a.executor is "constant-users": write one that k6 2.2 supports`)
 
 	broken.Data["test.js"] = searching
 	if err := l.admin.Update(t.Context(), broken); err != nil {

@@ -85,7 +85,7 @@ func TestOversizedMatrixHasNoPlan(t *testing.T) {
 func TestWarningsStayInTheStatus(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t))
-	const warning = "1 block gives numbers, but no verdict: raise design.blocks to 6, also later"
+	const warning = "1 block gives results, but no verdict: raise design.blocks to 6, now or later"
 	for _, phase := range []v1alpha1.ExperimentPhase{v1alpha1.ExperimentRunning, v1alpha1.ExperimentComplete} {
 		if warnings := l.untilPhase("small", phase).Status.Warnings; len(warnings) != 1 || !strings.HasPrefix(warnings[0], warning) {
 			t.Errorf("the warnings of an experiment that is %s are %q", phase, warnings)

@@ -31,7 +31,7 @@ func TestExperimentWaitsForPerfSystem(t *testing.T) {
 	l.create(login(), experiment)
 	l.settle()
 	waiting := l.experiment("small")
-	if waiting.Status.WaitingFor != `waiting for PerfSystem "library", which is not in the namespace` {
+	if waiting.Status.WaitingFor != `waiting for PerfSystem "library": not found in the namespace` {
 		t.Errorf("it waits for %q", waiting.Status.WaitingFor)
 	}
 	l.expect(waiting.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonSystemMissing, "apply it")
@@ -134,7 +134,7 @@ func TestMatrixIsCompared(t *testing.T) {
 		{Name: "two", Differences: []v1alpha1.Difference{{Setting: "kafka.topics[data-import].partitions", Baseline: "1", Arm: "2"}}},
 	}
 	expect.Equal(t, want, experiment.Status.Arms, "arms")
-	l.expect(experiment.Status.Conditions, v1alpha1.ConditionSingleFactor, metav1.ConditionTrue, v1alpha1.ReasonSingleFactor, "one thing")
+	l.expect(experiment.Status.Conditions, v1alpha1.ConditionSingleFactor, metav1.ConditionTrue, v1alpha1.ReasonSingleFactor, "one factor")
 }
 
 func TestConfoundedExperimentIsReported(t *testing.T) {

@@ -136,7 +136,7 @@ func TestEffectIsFoundAndControlIsNot(t *testing.T) {
 		}
 		if status.Analysis.Blocks > 0 && status.Analysis.Blocks < 6 {
 			early++
-			if status.Analysis.Final || status.Verdict != "none below 6 blocks" || len(status.Comparisons) == 0 || status.Comparisons[0].Verdict != "" {
+			if status.Analysis.Final || status.Verdict != "no verdict below 6 blocks" || len(status.Comparisons) == 0 || status.Comparisons[0].Verdict != "" {
 				t.Errorf("after %d blocks: verdict %q, %+v", status.Analysis.Blocks, status.Verdict, status.Comparisons)
 			}
 		}
@@ -163,7 +163,7 @@ func TestEffectIsFoundAndControlIsNot(t *testing.T) {
 	if slices.ContainsFunc(done.Status.Comparisons, func(c v1alpha1.Comparison) bool { return c.Twin && !c.Primary }) {
 		t.Error("the control arm is among the exploratory comparisons")
 	}
-	l.expect(done.Status.Conditions, v1alpha1.ConditionCalibrated, metav1.ConditionTrue, v1alpha1.ReasonTwinAlike, `the twin "as-is-twin" does not differ`)
+	l.expect(done.Status.Conditions, v1alpha1.ConditionCalibrated, metav1.ConditionTrue, v1alpha1.ReasonTwinAlike, `the A/A control "as-is-twin" does not differ`)
 	l.expect(done.Status.Conditions, v1alpha1.ConditionComplete, metav1.ConditionTrue, v1alpha1.ReasonComplete, "verdict: 2 worse")
 	checkArms(t, done.Status.Arms)
 	if !done.Status.Analysis.Final || done.Status.Analysis.Blocks != 6 || done.Status.Analysis.Runs != 18 || done.Status.Analysis.Twin != "as-is-twin" {
@@ -236,8 +236,8 @@ func TestControlNeedsEnoughBlocks(t *testing.T) {
 	l := newLab(t, complete)
 	l.create(login(), smallExperiment(t, blocks(3)))
 	done := l.conduct("small", outcomes{spread: 0.01})
-	l.expect(done.Status.Conditions, v1alpha1.ConditionCalibrated, metav1.ConditionUnknown, v1alpha1.ReasonTooFewBlocks, "3 blocks are complete", "takes 6")
-	if done.Status.Verdict != "none below 6 blocks" || len(done.Status.Warnings) == 0 {
+	l.expect(done.Status.Conditions, v1alpha1.ConditionCalibrated, metav1.ConditionUnknown, v1alpha1.ReasonTooFewBlocks, "3 blocks are complete", "needs 6")
+	if done.Status.Verdict != "no verdict below 6 blocks" || len(done.Status.Warnings) == 0 {
 		t.Errorf("verdict %q, warnings %q", done.Status.Verdict, done.Status.Warnings)
 	}
 }

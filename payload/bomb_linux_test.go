@@ -46,12 +46,12 @@ var bombs = map[string]struct {
 	"a text less long":   {begin: `{"version":2,"load":"`, part: `aaaaaaaaaaaaaaaa`, times: 2_500_000, end: `"}`, says: "power of two"},
 	"objects in objects": {begin: `{"version":2`, part: `,"a":{"a":[{}]}`, times: 3 << 20, end: `}`, says: "120 MiB"},
 	"a few objects less": {begin: `{"version":2`, part: `,"a":{"a":[{}]}`, times: 150_000, end: `}`, says: "power of two"},
-	"cells":              {logs: func() []string { return []string{cells("1", 0, 13_000)} }, says: "added up"},
+	"cells":              {logs: func() []string { return []string{cells("1", 0, 13_000)} }, says: "together take"},
 	"half the cells":     {logs: func() []string { return []string{series("1", 3, 0, 13_000), series("2", 3, 0, 13_000)} }},
 	"cells side by side": {logs: func() []string {
 		return []string{cells("1", 0, 4_000), cells("2", 4_000, 4_000), cells("3", 8_000, 4_000), cells("4", 0, 13_000)}
 	}},
-	"more cells than fit":  {logs: func() []string { return []string{rows("1", 0), rows("2", 1), rows("3", 2)} }, says: "added up"},
+	"more cells than fit":  {logs: func() []string { return []string{rows("1", 0), rows("2", 1), rows("3", 2)} }, says: "together take"},
 	"points":               {begin: `{"version":1,"series":[{"points":[0,0`, part: `,1,0`, times: 16 << 20, end: `]}]}`, samples: true, says: "160 MiB"},
 	"a few points less":    {begin: `{"version":1,"series":[{"points":[0,0`, part: `,1,0`, times: 2_700_000, end: `]}]}`, samples: true},
 	"statements' texts":    {begin: `{"version":1,"texts":{"a":""`, part: `,"%d":""`, times: 3 << 20, end: `}}`, samples: true, says: "160 MiB"},

@@ -47,7 +47,7 @@ func (b *Budget) exceeded() error {
 	if b.left >= 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: it takes more than the %d MiB that a reader has for it", ErrTooLarge, b.limit>>20)
+	return fmt.Errorf("%w: it exceeds the memory limit of the reader, %d MiB", ErrTooLarge, b.limit>>20)
 }
 
 // JSON returns a reader of a JSON text, which fails with ErrTooLarge when the budget is exceeded.

@@ -64,7 +64,7 @@ func (h *Histogram) parseText(first int64, text string) error {
 			h.push(uint16(cell), uint32(count))
 			cell, high = cell+1, 0
 		default:
-			return fmt.Errorf("histogram with character %q", c)
+			return fmt.Errorf("histogram with invalid character %q", c)
 		}
 		if high > maxCount {
 			return fmt.Errorf("histogram cell %d out of range", cell)

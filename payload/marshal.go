@@ -59,7 +59,7 @@ func unpacked(title string, body []byte, within *Budget, decode func(*json.Decod
 func ended(text *json.Decoder) error {
 	_, err := text.Token()
 	if err == nil {
-		return errors.New("something follows")
+		return errors.New("unexpected data after the end")
 	}
 	if !errors.Is(err, io.EOF) {
 		return err
@@ -97,7 +97,7 @@ func each[T any](list *[]T) func(*json.Decoder) error {
 		if open, err := text.Token(); err != nil || open == nil {
 			return err
 		} else if open != json.Delim('[') {
-			return fmt.Errorf("%v where a list should begin", open)
+			return fmt.Errorf("%v instead of the start of a list", open)
 		}
 		for text.More() {
 			var element T
@@ -118,7 +118,7 @@ func decodeFields(text *json.Decoder, known map[string]func(*json.Decoder) error
 		return err
 	}
 	if open != json.Delim('{') {
-		return fmt.Errorf("%v where an object should begin", open)
+		return fmt.Errorf("%v instead of the start of an object", open)
 	}
 	for text.More() {
 		name, err := text.Token()
@@ -173,7 +173,7 @@ func (b *Bucket) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(row) != 7 {
-		return fmt.Errorf("a bucket of %d values", len(row))
+		return fmt.Errorf("bucket with %d values, want 7", len(row))
 	}
 	var first int64
 	var cells string
@@ -202,7 +202,7 @@ func (b *CounterBucket) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(row) != 2 {
-		return fmt.Errorf("a counter bucket of %d numbers", len(row))
+		return fmt.Errorf("counter bucket with %d numbers, want 2", len(row))
 	}
 	var err error
 	if b.Index, err = row[0].Int64(); err != nil {

@@ -58,7 +58,7 @@ func (s *Sum) Add(p *Payload) error {
 	s.all.add(p)
 	s.all.narrow()
 	if size := s.all.packedSize(); size > maxSumBytes {
-		return fmt.Errorf("merging load %q of run %q: %w: the runners' histograms take %d MiB together, at most %d are added up", p.Load, p.Run, ErrTooLarge, size>>20, maxSumBytes>>20)
+		return fmt.Errorf("merging load %q of run %q: %w: the runners' histograms together take %d MiB, at most %d MiB are allowed", p.Load, p.Run, ErrTooLarge, size>>20, maxSumBytes>>20)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (s *Sum) takes(p *Payload) error {
 	}
 	for _, runner := range strings.Split(p.Runner, ",") {
 		if s.runners[runner] {
-			return fmt.Errorf("merging load %q of run %q: runner %q would count twice: %w", p.Load, p.Run, runner, ErrMismatch)
+			return fmt.Errorf("merging load %q of run %q: runner %q occurs twice: %w", p.Load, p.Run, runner, ErrMismatch)
 		}
 		s.runners[runner] = true
 	}

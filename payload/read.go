@@ -211,10 +211,10 @@ func begin(line []byte, known int) (*frameReader, error) {
 		return nil, fmt.Errorf("%w: malformed begin line: %w", ErrCorrupt, err)
 	}
 	if version != known {
-		return nil, fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, version, known)
+		return nil, fmt.Errorf("%w: unsupported version %d, want %d", ErrCorrupt, version, known)
 	}
 	if f.length < 0 || f.length > maxFrame {
-		return nil, fmt.Errorf("%w: payload %s says it has %d bytes", ErrCorrupt, f.id, f.length)
+		return nil, fmt.Errorf("%w: payload %s has an invalid size of %d bytes", ErrCorrupt, f.id, f.length)
 	}
 	return f, nil
 }

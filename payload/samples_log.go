@@ -90,7 +90,7 @@ func unmarshalSamples(body []byte, within *Budget) (*Samples, error) {
 		return nil, err
 	}
 	if s.Version != SamplesVersion {
-		return nil, fmt.Errorf("decoding samples: %w: version %d, this reader knows version %d", ErrCorrupt, s.Version, SamplesVersion)
+		return nil, fmt.Errorf("decoding samples: %w: unsupported version %d, want %d", ErrCorrupt, s.Version, SamplesVersion)
 	}
 	if len(s.Notes) > maxNotes {
 		return nil, fmt.Errorf("decoding samples: %w: %d notes, at most %d are allowed", ErrCorrupt, len(s.Notes), maxNotes)
@@ -133,7 +133,7 @@ func FitSamples(s *Samples, limit int) (*Samples, error) {
 			longest = max(longest, len(series.Points))
 		}
 		if longest <= 1 {
-			return nil, fmt.Errorf("fitting samples of %s into %d bytes: they take %d with a single point each", s.Run, limit, len(body))
+			return nil, fmt.Errorf("fitting samples of %s into %d bytes: they take %d bytes even with a single point each", s.Run, limit, len(body))
 		}
 		s = s.thinned()
 	}

@@ -66,7 +66,7 @@ func number(value float64) ([]byte, error) {
 func (p *Points) UnmarshalJSON(text []byte) error {
 	row, count := newPointReader(text)
 	if count%2 != 0 {
-		return fmt.Errorf("%d numbers are no pairs of time and value", count)
+		return fmt.Errorf("%d numbers are not pairs of time and value", count)
 	}
 	points := make(Points, 0, count/2)
 	ms := int64(0)
@@ -77,7 +77,7 @@ func (p *Points) UnmarshalJSON(text []byte) error {
 		}
 		value, err := strconv.ParseFloat(row.next(), 64)
 		if err != nil {
-			return fmt.Errorf("a value that is no number: %w", err)
+			return fmt.Errorf("the value is not a number: %w", err)
 		}
 		points = append(points, Point{At: time.UnixMilli(ms).UTC(), Value: value})
 	}
@@ -136,11 +136,11 @@ func (r *pointReader) next() string {
 func (r *pointReader) time(before int64, onwards bool) (int64, error) {
 	step, err := strconv.ParseInt(r.next(), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("a time that is no number: %w", err)
+		return 0, fmt.Errorf("the time is not a number: %w", err)
 	}
 	// Neither the step nor the sum overflows.
 	if onwards && step < 0 || step > lastTime.UnixMilli() || step < firstTime.UnixMilli() || !isTime(time.UnixMilli(before+step)) {
-		return 0, fmt.Errorf("a step of %d ms", step)
+		return 0, fmt.Errorf("invalid step of %d ms", step)
 	}
 	return before + step, nil
 }

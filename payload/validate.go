@@ -34,7 +34,7 @@ func isTime(at time.Time) bool { return !at.Before(firstTime) && !at.After(lastT
 func validTimes(times ...time.Time) error {
 	for _, at := range times {
 		if !isTime(at) {
-			return fmt.Errorf("%w: a time in the year %d", ErrCorrupt, at.UTC().Year())
+			return fmt.Errorf("%w: invalid time in the year %d", ErrCorrupt, at.UTC().Year())
 		}
 	}
 	return nil
@@ -44,7 +44,7 @@ func validTimes(times ...time.Time) error {
 // cannot have been measured.
 func (p *Payload) validate() error {
 	if p.Version != Version {
-		return fmt.Errorf("%w: version %d, this reader knows version %d", ErrCorrupt, p.Version, Version)
+		return fmt.Errorf("%w: unsupported version %d, want %d", ErrCorrupt, p.Version, Version)
 	}
 	for _, w := range []int{p.BucketSeconds, p.RequestBucketSeconds} {
 		if w < 1 || w > maxBucketSeconds || w&(w-1) != 0 {
@@ -128,10 +128,10 @@ func validBuckets(bs []Bucket) error {
 			return fmt.Errorf("%w: bucket %d after %d", ErrCorrupt, b.Index, bs[i-1].Index)
 		}
 		if b.Index > maxIndex || b.Index < -maxIndex {
-			return fmt.Errorf("%w: bucket index %d", ErrCorrupt, b.Index)
+			return fmt.Errorf("%w: bucket index %d is out of range", ErrCorrupt, b.Index)
 		}
 		if b.Histogram == nil || b.Count < 1 || b.Count > maxCount || b.Histogram.Count() != b.Count {
-			return fmt.Errorf("%w: bucket %d does not count its samples right", ErrCorrupt, b.Index)
+			return fmt.Errorf("%w: bucket %d has an invalid sample count", ErrCorrupt, b.Index)
 		}
 		if b.Min < 0 || b.Max < b.Min || b.Sum < b.Max || b.Sum > maxSum {
 			return fmt.Errorf("%w: bucket %d has sum %v, min %v, max %v", ErrCorrupt, b.Index, b.Sum, b.Min, b.Max)
@@ -146,7 +146,7 @@ func validCounts(bs []CounterBucket) error {
 			return fmt.Errorf("%w: bucket %d after %d", ErrCorrupt, b.Index, bs[i-1].Index)
 		}
 		if b.Index > maxIndex || b.Index < -maxIndex {
-			return fmt.Errorf("%w: bucket index %d", ErrCorrupt, b.Index)
+			return fmt.Errorf("%w: bucket index %d is out of range", ErrCorrupt, b.Index)
 		}
 	}
 	return nil

@@ -128,7 +128,7 @@ func (p *Payload) fit(limit int) (fitted *Payload, body []byte, err error) {
 			return fitted, data, nil
 		}
 		if fitted.span() <= 1 && fitted.requestSpan() <= 1 {
-			return nil, nil, fmt.Errorf("fitting payload of %s into %d bytes: it takes %d in a single bucket", p.Load, limit, len(data))
+			return nil, nil, fmt.Errorf("fitting payload of %s into %d bytes: it takes %d bytes even in a single bucket", p.Load, limit, len(data))
 		}
 		if fitted == p {
 			fitted = p.Clone()

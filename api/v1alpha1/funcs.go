@@ -359,7 +359,7 @@ func (f Fault) Effect() string {
 	case f.Restart != nil:
 		return f.Restart.String()
 	case f.Switchover != nil:
-		return "makes a replica PostgreSQL's primary"
+		return "promotes a PostgreSQL replica to primary"
 	}
 	return "creates a custom resource"
 }

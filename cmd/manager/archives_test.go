@@ -72,12 +72,12 @@ func TestArchivesOfNamespacesRefuses(t *testing.T) {
 		"or NAMESPACE=none":                    {[]string{"team-a="}, nil},
 		"has two archives":                     {[]string{"team-a=none", s3}, nil},
 		"there is no directory":                {[]string{"team-a=file:///nowhere/at/all"}, nil},
-		"it has credentials in it":             {[]string{"team-a=s3://id:hunter2@team-a"}, nil},
-		"give both, or none":                   {[]string{s3}, map[string]string{"team-a/" + keyID: "hunter2"}},
+		"it contains credentials":              {[]string{"team-a=s3://id:hunter2@team-a"}, nil},
+		"set both, or neither":                 {[]string{s3}, map[string]string{"team-a/" + keyID: "hunter2"}},
 		"its Secret has none of":               {[]string{s3}, map[string]string{"team-a/password": "hunter2"}},
 		"credentials of two kinds":             {[]string{s3}, map[string]string{"team-a/" + keySecret: "hunter2", "team-a/" + keyAzure: "hunter2"}},
-		"a directory takes no":                 {[]string{"team-a=file://" + os.TempDir()}, map[string]string{"team-a/" + keyID: "hunter2", "team-a/" + keySecret: "hunter2"}},
-		"takes a secret alone":                 {[]string{"team-a=azblob://team-a?account=team"}, map[string]string{"team-a/" + keyID: "hunter2", "team-a/" + keySecret: "hunter2"}},
+		"a directory does not support":         {[]string{"team-a=file://" + os.TempDir()}, map[string]string{"team-a/" + keyID: "hunter2", "team-a/" + keySecret: "hunter2"}},
+		"needs only a secret":                  {[]string{"team-a=azblob://team-a?account=team"}, map[string]string{"team-a/" + keyID: "hunter2", "team-a/" + keySecret: "hunter2"}},
 		`--namespace-archive of namespace "te`: {[]string{"team-a=ftp://team-a"}, nil},
 	} {
 		o, err := given(t, c.archives, c.secrets)

@@ -56,7 +56,7 @@ func TestViewServesWithReadRights(t *testing.T) {
 	shows(t, o.address, "", "/", `<a href="`+namespace+`/heap/">heap</a></th><td>`+namespace+`</td><td>Running</td><td class="n">0/36</td>`)
 	page := "/" + namespace + "/heap/"
 	shows(t, o.address, "api.example.org:6443", page, "<strong>Running</strong>")
-	shows(t, o.address, "attacker.example", page, "does not serve this host name")
+	shows(t, o.address, "attacker.example", page, "This host name is not allowed")
 	experiment.Status.Phase = v1alpha1.ExperimentComplete
 	expect.NoError(t, admin.Status().Update(t.Context(), &experiment))
 	shows(t, o.address, "", page, `id="recommendations"`)

@@ -45,7 +45,7 @@ standard input; no cluster is needed.
 
 The input is CSV with the header ` + comparison.Header + `:
 one row per run and metric, in any order. A missing run is a missing row. An
-invalid row is refused with its line and the reason. CSV files from spreadsheets
+invalid row is rejected with its line and the reason. CSV files from spreadsheets
 work too: with semicolons, decimal commas or in UTF-16.
 
 The additive model arm + block is fitted by least squares for each scenario, metric
@@ -53,7 +53,7 @@ and arm. It is fitted to logarithms (scale "ratio": delta and interval are in pe
 of the baseline). If the unit is % or a value is zero or negative, it is fitted to the
 values (scale "difference": delta and interval are in the unit).
 
-Verdicts; the first that applies counts:
+Verdicts; the first that applies is given:
   Equivalent    the equivalence interval (90 % at --confidence 95) lies within
                 the margin: percent of the baseline's center on both scales
   Better/Worse  the adjusted interval excludes 0: the adjusted p-value is below
@@ -62,7 +62,7 @@ Verdicts; the first that applies counts:
   no verdict    fewer than 6 blocks hold both arms, or their error shares differ
                 (metrics LOAD/errors in %): "" in JSON, "-" in tables
 
-The interval in tables, and low and high in JSON, is the one that decided: the
+The interval in tables, and low and high in JSON, is the one of the verdict: the
 equivalence interval for Equivalent, otherwise the adjusted interval. If the
 sign-flip test disagrees with the t test, the interval extends to 0. Without a
 verdict it is the unadjusted interval at --confidence.
@@ -72,15 +72,15 @@ arms together. Benjamini and Hochberg's procedure adjusts the others, which are
 exploratory. The error rate of an interval is divided by the factor that adjusts its
 p-value. Without --primary, all metrics are primary.
 
-PerfLab knows the direction of its own metrics, such as LOAD/requestsPerSecond, of
+PerfLab defines the direction of its own metrics, such as LOAD/requestsPerSecond, of
 times, and of work per second, such as req/s or B/s. For other metrics, set
 --higher-is-better or --lower-is-better: without a direction, a difference has no
 verdict. Regular expressions match anywhere in a metric's name.
 
 For early stopping, set --looks FIRST-LAST: the first and the last block after which
 you may analyze, both chosen before the first run. Intervals, p-values and verdicts
-then hold over all interim analyses together. The number of blocks in the file tells
-which interim analysis this is.
+then hold over all interim analyses together. The number of blocks in the file
+determines which interim analysis this is.
 
 Exit codes: 0 the comparison succeeded, whatever the verdicts; 1 it failed; 2 the
 input is invalid.`
@@ -144,7 +144,7 @@ func (o *analyzeOptions) run(command *cobra.Command, arguments []string) error {
 		return err
 	}
 	if o.isPrimary != nil && !slices.ContainsFunc(comparisons, func(c comparison.Comparison) bool { return c.Primary }) {
-		command.PrintErrf("perflab: --primary %q matches no metric, so that every verdict is exploratory\n", o.primary)
+		command.PrintErrf("perflab: --primary %q does not match any metric, so every verdict is exploratory\n", o.primary)
 	}
 	out := newSink(command)
 	return out.finish("the comparisons", o.write(out, comparisons))

@@ -58,7 +58,7 @@ func TestAnalyzeJSONContract(t *testing.T) {
 		"low": nil, "high": nil, "equivalenceLow": nil, "equivalenceHigh": nil,
 		"pValue": nil, "pPermutation": 1.0, "pAdjusted": nil, "verdict": "",
 		"withheld": "TooFewBlocks",
-		"warnings": []any{"too few runs for an interval", "descriptive only: 1 block holds both arms, a verdict takes at least 6"},
+		"warnings": []any{"too few runs for an interval", "descriptive only: 1 block has both arms; a verdict needs at least 6"},
 	}
 	expect.Equal(t, want, answer.Comparisons[0])
 }
@@ -126,7 +126,7 @@ func TestAnalyzeDirections(t *testing.T) {
 
 func TestAnalyzeWithoutPrimaryMetrics(t *testing.T) {
 	got := perflab(t, "", "analyze", "--baseline", "xmx", "--primary", "p99", "testdata/runs.csv")
-	got.ends(0).warns(`--primary "p99" matches no metric`)
+	got.ends(0).warns(`--primary "p99" does not match any metric`)
 }
 
 func TestAnalyzeControlArm(t *testing.T) {
@@ -170,7 +170,7 @@ func TestAnalyzeProblems(t *testing.T) {
 	}{
 		"NoBaseline":    {rows, []string{"analyze"}, exitFailed, `required flag(s) "baseline" not set`},
 		"OtherBaseline": {rows, []string{"analyze", "--baseline", "c"}, exitFailed, `the arms are "a", "b"`},
-		"OneArm":        {strings.Replace(rows, "1,b,s,m,ms,410\n", "", 1), []string{"analyze", "--baseline", "a"}, exitFailed, "no arm beside the baseline"},
+		"OneArm":        {strings.Replace(rows, "1,b,s,m,ms,410\n", "", 1), []string{"analyze", "--baseline", "a"}, exitFailed, "no arm to compare with the baseline"},
 		"Format":        {rows, []string{"analyze", "--baseline", "a", "-o", "text"}, exitFailed, "write -o table, -o markdown or -o json"},
 		"Margin":        {rows, []string{"analyze", "--baseline", "a", "--margin", "-1"}, exitFailed, "--margin -1 must be from 0 to 100"},
 		"Confidence":    {rows, []string{"analyze", "--baseline", "a", "--confidence", "100"}, exitFailed, "--confidence 100 must be above 50 and below 100"},

@@ -84,7 +84,7 @@ func finiteOrNil(value float64) *float64 {
 
 func (o *analyzeOptions) writeTable(out io.Writer, comparisons []comparison.Comparison) error {
 	sheet := sheet{page: *newPage(out), markdown: o.format == formatMarkdown, all: o.all}
-	sheet.line("Arms against %s: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", o.baseline, formatExact(o.confidence), formatExact(2*o.confidence-100), formatExact(o.margin))
+	sheet.line("Arms against %s: adjusted %s %% intervals, %s %% for Equivalent; margin %s %%", o.baseline, formatExact(o.confidence), formatExact(2*o.confidence-100), formatExact(o.margin))
 	notes, left := notes{numbers: map[string]int{}}, 0
 	for first := 0; first < len(comparisons); {
 		last := first

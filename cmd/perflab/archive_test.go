@@ -76,11 +76,11 @@ func TestHistoryOfAnArchive(t *testing.T) {
 		t.Errorf("exit code %d: %s\n%s", one.code, one.problems, one.out)
 	}
 	for why, arguments := range map[string][]string{
-		"name one experiment as NAMESPACE/NAME": {"lab", "other", "--archive", store.String()},
-		"has no experiment of namespace":        {"elsewhere", "--archive", store.String()},
-		"does not have experiment":              {"lab/absent", "--archive", store.String()},
-		"no scenario absent, but cico":          {"lab", "--scenario", "absent", "--archive", store.String()},
-		"there is no directory":                 {"lab", "--archive", "file:///nowhere/at/all"},
+		"name one experiment as NAMESPACE/NAME":    {"lab", "other", "--archive", store.String()},
+		"has no experiment of namespace":           {"elsewhere", "--archive", store.String()},
+		"does not have experiment":                 {"lab/absent", "--archive", store.String()},
+		"does not have scenario absent, only cico": {"lab", "--scenario", "absent", "--archive", store.String()},
+		"there is no directory":                    {"lab", "--archive", "file:///nowhere/at/all"},
 	} {
 		if got := perflab(t, "", append([]string{"history"}, arguments...)...); got.code == 0 || !strings.Contains(got.problems, why) {
 			t.Errorf("%v ends with %d and says %q, want %q", arguments, got.code, got.problems, why)
@@ -169,9 +169,9 @@ func TestArchiveListAndGet(t *testing.T) {
 		"experiment \"lab/nothing\"": {"get", "lab/nothing", "--archive", url},
 		"write NAMESPACE/NAME":       {"get", "nothing", "--archive", url},
 		"--archive is missing":       {"list"},
-		"it begins with none of":     {"list", "--archive", "ftp://archive"},
+		"its scheme is none of":      {"list", "--archive", "ftp://archive"},
 		"there is no directory":      {"list", "--archive", "file:///nowhere/at/all"},
-		"older than":                 {"gc", "--grace", "1s", "--archive", url},
+		"grace period must be":       {"gc", "--grace", "1s", "--archive", url},
 	} {
 		t.Setenv(archiveVariable, "")
 		if got := perflab(t, "", append([]string{"archive"}, arguments...)...); got.code == 0 || !strings.Contains(got.problems, why) {

@@ -66,11 +66,11 @@ func TestBisectEscapesNames(t *testing.T) {
 func TestBisectRefuses(t *testing.T) {
 	path := exportedWith(t, "heap-1", func(*report.Input) {})
 	for want, arguments := range map[string][]string{
-		"differ in nothing that an arm can set": {path, path},
-		`has no run of arm "huge"`:              {path, path, "--arm", "huge"},
-		"must be from 1 to 30":                  {path, path, "--parts", "0"},
-		"accepts 2 arg(s)":                      {path},
-		"no such file":                          {path, "absent.yaml"},
+		"do not differ in a setting that an arm can change": {path, path},
+		`has no run of arm "huge"`:                          {path, path, "--arm", "huge"},
+		"must be from 1 to 30":                              {path, path, "--parts", "0"},
+		"accepts 2 arg(s)":                                  {path},
+		"no such file":                                      {path, "absent.yaml"},
 	} {
 		got := perflab(t, "", append([]string{"bisect"}, arguments...)...)
 		if got.code == 0 || !strings.Contains(got.problems, want) {

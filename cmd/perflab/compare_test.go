@@ -71,14 +71,14 @@ func TestCompareAsJSON(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	path := exportedTo(t, "one.yaml", recorded.Experiment(1))
 	for want, arguments := range map[string][]string{
-		"accepts 2 arg(s)":                 {path},
-		"must be FIRST=SECOND":             {path, path, "--arms", "small"},
-		`has no arm "huge"`:                {path, path, "--arms", recorded.Arm + "=huge"},
-		"must be from 0 to 100 percent":    {path, path, "--margin", "200"},
-		`use "worse"`:                      {path, path, "--fail-on", "better"},
-		"write -o":                         {path, path, "-o", "pdf"},
-		"no such file":                     {path, "absent.yaml"},
-		"there is no PerfExperiment among": {path, exportedTextTo(t, "kind: List\napiVersion: v1\nitems: []\n")},
+		"accepts 2 arg(s)":              {path},
+		"must be FIRST=SECOND":          {path, path, "--arms", "small"},
+		`has no arm "huge"`:             {path, path, "--arms", recorded.Arm + "=huge"},
+		"must be from 0 to 100 percent": {path, path, "--margin", "200"},
+		`use "worse"`:                   {path, path, "--fail-on", "better"},
+		"write -o":                      {path, path, "-o", "pdf"},
+		"no such file":                  {path, "absent.yaml"},
+		"no PerfExperiment found":       {path, exportedTextTo(t, "kind: List\napiVersion: v1\nitems: []\n")},
 	} {
 		got := perflab(t, "", append([]string{"compare"}, arguments...)...)
 		if got.code == 0 || !strings.Contains(got.problems, want) {

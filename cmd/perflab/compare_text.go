@@ -17,7 +17,7 @@ import (
 const notEquivalent = "not shown"
 
 func writeCrossComparison(sheet *sheet, result *crosscompare.Result) {
-	sheet.line("The second experiment against the first: adjusted %s %% intervals, of Equivalent %s %%; margin %s %%", formatExact(result.ConfidencePercent), formatExact(2*result.ConfidencePercent-100), formatExact(result.MarginPercent))
+	sheet.line("The second experiment against the first: adjusted %s %% intervals, %s %% for Equivalent; margin %s %%", formatExact(result.ConfidencePercent), formatExact(2*result.ConfidencePercent-100), formatExact(result.MarginPercent))
 	notes := notes{numbers: map[string]int{}}
 	notes.numbersFor(result.Notes)
 	rows := [][]string{{"scenario", "metric", "first", "second", "second against first", "equivalence interval", "p", "equivalent", "notes"}}

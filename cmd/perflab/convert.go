@@ -43,7 +43,7 @@ perflab report, compare, history and import read. No cluster is needed.
 ` + formatsHelp() + `
 A file is a run of an arm. The files of an arm are its blocks, in the given order.
 The first arm is the baseline unless --baseline names another. Files may be
-compressed by gzip. An invalid file is refused with its line and the reason.
+compressed by gzip. An invalid file is rejected with its line and the reason.
 
 A table has a row for each run and metric, with the columns
 ` + importers.TableColumns + `; the first
@@ -52,12 +52,12 @@ becomes an experiment, named NAME and the release.
 
 Metrics are named LOAD/TRANSACTION/STATISTIC; the load has the name of the scenario
 unless --load names it. The averages of up to 8 transactions are primary, or the
-metrics of --primary. --only selects transactions by name. PerfLab knows the
-direction of custom metrics by units such as req/s or B/op, by what the file states,
-or by --higher-is-better and --lower-is-better; others are not primary.
+metrics of --primary. --only selects transactions by name. PerfLab infers the
+direction of custom metrics from units such as req/s or B/op, from the file, or from
+--higher-is-better and --lower-is-better; others are not primary.
 
 The record names the tool and the files it comes from, with their SHA-256. PerfLab
-did not observe the runs: it cannot prove how the system was configured, and their
+did not observe the runs: it cannot verify how the system was configured, and their
 order was not randomized.
 
 Exit codes: 0 success, 1 failure, 2 a file is invalid.`
@@ -113,7 +113,7 @@ func formatsHelp() string {
 	for _, one := range importers.All() {
 		fmt.Fprintf(&text, "  %-14s %s\n", one.Name(), one.Reads())
 	}
-	fmt.Fprintf(&text, "  %-14s %s\n", formatResultsTable, "CSV with all runs of any number of releases, whatever measured them")
+	fmt.Fprintf(&text, "  %-14s %s\n", formatResultsTable, "CSV with all runs of any number of releases, from any tool")
 	return text.String()
 }
 
@@ -283,7 +283,7 @@ func (o *convertOptions) checkArms() error {
 	}
 	o.experiment.Baseline = cmp.Or(o.experiment.Baseline, o.experiment.Arms[0])
 	if !slices.Contains(o.experiment.Arms, o.experiment.Baseline) {
-		return fmt.Errorf("%w: --baseline %q is none of the arms: %s", errOption, o.experiment.Baseline, strings.Join(o.experiment.Arms, ", "))
+		return fmt.Errorf("%w: --baseline %q is not one of the arms: %s", errOption, o.experiment.Baseline, strings.Join(o.experiment.Arms, ", "))
 	}
 	return nil
 }

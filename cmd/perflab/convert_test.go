@@ -64,10 +64,10 @@ func TestConvert(t *testing.T) {
 	page := perflab(t, text, "report", "-f", "-")
 	expect.Contains(t, page.out, []string{
 		"checkout-2025: 2 arms, 1 scenario, 6 blocks; measured elsewhere by JMeter, read from xmx-1.jtl, maxram-1.jtl, xmx-2.jtl and 9 further files\n",
-		"PerfLab put no load on and saw nothing of the system.",
-		"- PerfLab saw nothing of the system: nothing proves that arms were configured as they are called, or that they differ in nothing else.\n",
+		"PerfLab neither generated the load nor observed the system.",
+		"- PerfLab did not observe the system: it can't verify that the arms were configured as their names indicate, or that they differ in nothing else.\n",
 		"- The order of the runs was not randomized, so drift can look like an effect.\n",
-		"The metrics that decide were chosen when the files were read, after the runs: cico/Check-In/average",
+		"The primary metrics were chosen when the files were imported, after the runs: cico/Check-In/average",
 	}, "the report")
 	for _, claim := range []string{"k6", "random order", "declared order", "fixed before the first run", "read back", "were restarted", "Seed | 0", "seed reproduces", "metrics API"} {
 		if strings.Contains(page.out, claim) {
@@ -144,21 +144,21 @@ func TestConvertProblems(t *testing.T) {
 		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "--from table needs the file of the table and no --arm, because the table names its arms"},
 		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "--arm is missing: assign each file to an arm, for example --arm xmx=run1.jtl"},
 		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "--arm is missing: assign each file to an arm"},
-		"NoTable":        {[]string{"--from", "table", good}, exitInvalid, `line 1: there is no column "timestamp": they are release,measured,block,arm,scenario,metric,unit,value`},
+		"NoTable":        {[]string{"--from", "table", good}, exitInvalid, `line 1: unknown column "timestamp": the columns are release,measured,block,arm,scenario,metric,unit,value`},
 		"Arm":            {[]string{"--from", "jmeter", "--arm", good}, exitFailed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
 		"ArmsName":       {[]string{"--from", "jmeter", "--arm", "A=" + good}, exitInvalid, "an arm's name may have lower-case letters, digits and '-'"},
-		"Baseline":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exitFailed, `--baseline "b" is none of the arms: a`},
+		"Baseline":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exitFailed, `--baseline "b" is not one of the arms: a`},
 		"Margin":         {[]string{"--from", "jmeter", "--arm", "a=" + good, "--margin", "0"}, exitFailed, "--margin 0 must be from 1 to 100 percent"},
 		"NoFile":         {[]string{"--from", "jmeter", "--arm", "a=none.jtl"}, exitFailed, "none.jtl: no such file"},
 		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: remove one"},
-		"OtherFormat":    {[]string{"--from", "k6", "--arm", "a=" + good}, exitInvalid, good + ": the results are invalid: line 1: it is none of k6's lines"},
-		"NoTime":         {[]string{"--from", "gobench", "--arm", "a=" + bench}, exitInvalid, "gobench.txt does not tell when it was measured: say so with --measured, for example --measured 2025-01-03"},
+		"OtherFormat":    {[]string{"--from", "k6", "--arm", "a=" + good}, exitInvalid, good + ": the results are invalid: line 1: not k6's JSON output"},
+		"NoTime":         {[]string{"--from", "gobench", "--arm", "a=" + bench}, exitInvalid, "gobench.txt does not contain the time of the measurement: set it with --measured, for example --measured 2025-01-03"},
 		"Measured":       {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exitFailed, `--measured "yesterday" must be a date or a time with its zone`},
 		"Dated":          {[]string{"--from", "gobench", "--measured", "2025-01-03", "--arm", "a=" + bench}, 0, "repetitions of a benchmark in one file (-count) are one run"},
 		"Packed":         {[]string{"--from", "jmeter", "--arm", "a=" + packed}, 0, ""},
 		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is truncated: copy or export it again"},
 		"Only":           {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exitFailed, "--only: error parsing regexp"},
-		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `of 48 samples none is of a transaction that --only "Search" matches`},
+		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `none of 48 samples is of a transaction that matches --only "Search"`},
 		"Memory":         {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exitFailed, "reading it takes more than 1Ki of memory"},
 		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is load/transaction/statistic"},
 	} {
@@ -222,12 +222,12 @@ func TestConvertDirections(t *testing.T) {
 		}
 		arguments = append(arguments, "--arm", "a="+file)
 	}
-	const unknown = "it is unknown whether higher or lower is better for custom/hits, so it does not decide: set --higher-is-better or --lower-is-better"
+	const unknown = "it is unknown whether higher or lower is better for custom/hits, so it is not a primary metric: set --higher-is-better or --lower-is-better"
 	got := perflab(t, "", arguments...)
 	if input := inputIn(t, got.out); len(input.Experiment.Spec.Analysis.Primary) > 0 || !strings.Contains(got.problems, unknown) {
 		t.Errorf("%q decide: %s", input.Experiment.Spec.Analysis.Primary, got.problems)
 	}
-	if want := "perflab: 0, 1, 2 and 3 more: 1 point left out: infinite or not a number\n"; !strings.Contains(got.problems, want) || strings.Count(got.problems, "left out") != 1 {
+	if want := "perflab: 0, 1, 2 and 3 more: 1 point omitted: infinite or not a number\n"; !strings.Contains(got.problems, want) || strings.Count(got.problems, "omitted") != 1 {
 		t.Errorf("it says %s, want once %s", got.problems, want)
 	}
 	got = perflab(t, "", append(arguments, "--higher-is-better", "^custom/hits")...)

@@ -109,7 +109,7 @@ that the operator acts as there, if it does. Each problem comes with its fix. -o
 --fix only prints the commands that install missing operators and metrics-server, in tested
 versions (docs/install.md). With --run, it also runs them. Both need helm and kubectl.
 
-Exit codes: 0 all is there (warnings concern what only some experiments need), 1
+Exit codes: 0 nothing is missing (warnings concern what only some experiments need), 1
 something is missing or could not be checked.`,
 		Example: `  kubectl perflab doctor --namespace lab
   kubectl perflab doctor --fix=k6-operator,metrics-server --run

@@ -65,9 +65,9 @@ func deletedObjects(ctx context.Context, reader client.Reader) ([]client.Object,
 func removeStaleFinalizers(ctx context.Context, writer client.Client, out io.Writer) error {
 	switch found := checkOperator(ctx, writer); found[0].State {
 	case stateOK:
-		return fmt.Errorf("%s is running, and removes finalizers after cleanup: run kubectl describe on the object to see what it waits for", found[0].Message)
+		return fmt.Errorf("%s is running, and removes finalizers after cleanup: run kubectl describe on the object to see what it is waiting for", found[0].Message)
 	case stateWarning:
-		return fmt.Errorf("%s: finalizers can only be removed if no operator runs; ask an administrator to run this command", found[0].Message)
+		return fmt.Errorf("%s: finalizers can only be removed if no operator is running; ask an administrator to run this command", found[0].Message)
 	case stateMissing:
 	}
 	waiting, err := deletedObjects(ctx, writer)

@@ -46,7 +46,7 @@ func (o *fixOptions) check(format *output) error {
 		return errors.New("--run needs --fix")
 	}
 	if o.isSet() && format.isData() {
-		return errors.New("--fix prints commands: leave -o out")
+		return errors.New("--fix prints commands: remove -o")
 	}
 	for _, name := range o.components {
 		if name != allComponents && !slices.Contains(componentNames(), name) {

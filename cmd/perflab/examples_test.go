@@ -91,11 +91,11 @@ func TestDayReportFindsInjectedFaults(t *testing.T) {
 	body, err := os.ReadFile("../../docs/examples/day.md")
 	expect.NoError(t, err)
 	page := string(body)
-	_, growth, found := strings.Cut(page, "Over time under day: change per hour of load")
+	_, growth, found := strings.Cut(page, "Change per hour of load under day")
 	if !found {
 		t.Fatal("nothing is told of what changed over time")
 	}
-	table, growth, _ := strings.Cut(growth, "Grew by 24")
+	table, growth, _ := strings.Cut(growth, "Growth by 24")
 	sentence, _, _ := strings.Cut(growth, "\n")
 	for module, leaks := range map[string]bool{"circulation": true, "data-import": false, "gateway": false, "inventory-storage": false} {
 		// The change per hour with its interval.

@@ -99,7 +99,7 @@ func TestCommandsRefuseUnsupportedCompression(t *testing.T) {
 func TestCommandsRefuseTextWithoutObjects(t *testing.T) {
 	for _, arguments := range [][]string{{"plan", "-f", "-"}, {"report", "-f", "-"}, {"import", "-f", "-"}, {"verify", "-"}} {
 		for _, text := range []string{"hello", "[1, 2]", "7"} {
-			perflab(t, text, arguments...).ends(exitInvalid).warns("no object of Kubernetes: those begin with apiVersion and kind")
+			perflab(t, text, arguments...).ends(exitInvalid).warns("not a Kubernetes object, which has apiVersion and kind")
 		}
 	}
 }

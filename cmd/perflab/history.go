@@ -63,8 +63,8 @@ experiment that was measured last there. The last 300 of each series are read.
 
 A point is the result of one arm of an experiment under one scenario. Its label is the
 experiment's annotation perflab.dev/release, or the experiment's name. The experiment
-that was measured last defines metrics, arms and scenarios; others count if they
-declare the scenario in the same way.
+that was measured last defines metrics, arms and scenarios; others are included
+if they declare the scenario in the same way.
 
 Changes are found by the E-divisive procedure with permutation tests. Without any
 change, the false-positive rate over all series, and over all --looks, is
@@ -262,7 +262,7 @@ func (o *historyOptions) fetchKept(ctx context.Context, reader client.Reader, ke
 		return fmt.Errorf("reading experiment %q: %w", key.Name, err)
 	}
 	if !regression.IsAuthentic(experiment, kept) && !provenance.IsImported(experiment) {
-		return fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", regression.ErrInvalidConfigMap, kept.Name)
+		return fmt.Errorf("%w: ConfigMap %q has changed since the operator wrote it", regression.ErrInvalidConfigMap, kept.Name)
 	}
 	measured, err := regression.DecodeMeasurements(kept, nil)
 	if err != nil {

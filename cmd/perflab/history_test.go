@@ -80,7 +80,7 @@ func TestHistory(t *testing.T) {
 	got := perflab(t, "", "history", releasesFile)
 	got.ends(0).shows(
 		"Check-In average response time under cico in arm base", "Check-Out average response time under cico in arm small",
-		"2025.1", "2026.6", "▁", "█", "Worse +", "rose by", "between 2026.2 and 2026.3: Worse.", "1 thing differs there",
+		"2025.1", "2026.6", "▁", "█", "Worse +", "rose by", "between 2026.2 and 2026.3: Worse.", "1 recorded difference:",
 		"- modules[mod-circulation].image: folioorg/mod-circulation:24.3.1 → folioorg/mod-circulation:24.4.0",
 		"The false-positive rate is 5 % in all 4 series together",
 	)
@@ -144,13 +144,13 @@ func TestHistoryNamesDeletedRuns(t *testing.T) {
 
 func TestHistoryRefuses(t *testing.T) {
 	for want, arguments := range map[string][]string{
-		"must be from 0.1 to 50 percent":   {releasesFile, "--error-rate", "0"},
-		`use "regression"`:                 {releasesFile, "--fail-on", "worse"},
-		"must be from 1 to 100":            {releasesFile, "--looks", "0"},
-		"write -o":                         {releasesFile, "-o", "pdf"},
-		"no such file":                     {"absent.yaml"},
-		"no history":                       {releasesFile, "--arm", "huge"},
-		"there is no PerfExperiment among": {exportedTextTo(t, "kind: List\napiVersion: v1\nitems: []\n")},
+		"must be from 0.1 to 50 percent": {releasesFile, "--error-rate", "0"},
+		`use "regression"`:               {releasesFile, "--fail-on", "worse"},
+		"must be from 1 to 100":          {releasesFile, "--looks", "0"},
+		"write -o":                       {releasesFile, "-o", "pdf"},
+		"no such file":                   {"absent.yaml"},
+		"no history":                     {releasesFile, "--arm", "huge"},
+		"no PerfExperiment found":        {exportedTextTo(t, "kind: List\napiVersion: v1\nitems: []\n")},
 	} {
 		got := perflab(t, "", append([]string{"history"}, arguments...)...)
 		if got.code == 0 || !strings.Contains(got.problems, want) {

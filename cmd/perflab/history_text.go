@@ -70,7 +70,7 @@ func writeChange(sheet *sheet, series *releases.Series, change *releases.Change)
 		sheet.line("No recorded differences.")
 		return
 	}
-	sheet.line("%s there:", prose.Counted(len(change.Differences), "thing")+" "+prose.Verb(len(change.Differences), "differs", "differ"))
+	sheet.line("%s:", prose.Counted(len(change.Differences), "recorded difference"))
 	if sheet.markdown {
 		sheet.line("")
 	}

@@ -106,7 +106,7 @@ func selectImports(inputs []report.Input, names []string) ([]report.Input, error
 	for _, input := range chosen {
 		experiment := &input.Experiment
 		if other, twice := from[experiment.Name]; twice {
-			return nil, fmt.Errorf("%w: the files have %q in the namespaces %q and %q: import them one by one, each into a namespace of its own with -n", errOption, experiment.Name, other, experiment.Namespace)
+			return nil, fmt.Errorf("%w: the files have %q in the namespaces %q and %q: import them one by one, each into a separate namespace with -n", errOption, experiment.Name, other, experiment.Namespace)
 		}
 		from[experiment.Name] = experiment.Namespace
 	}
@@ -122,7 +122,7 @@ func (r *imported) writeSummary(command *cobra.Command) error {
 		p.line("  it was %s", said)
 	}
 	if r.unfinished > 0 {
-		p.line("  %s unfinished at the export; an import does not continue", prose.Counted(r.unfinished, "run"))
+		p.line("  %s unfinished at the export: imported runs do not continue", prose.Counted(r.unfinished, "run"))
 	}
 	for _, name := range r.leftOut {
 		p.line("  ConfigMap %q omitted: no run refers to it", name)

@@ -90,7 +90,7 @@ func TestImportOfUnfinishedExperiment(t *testing.T) {
 	input.Experiment.Generation, input.Experiment.Status.ObservedGeneration = 4, 4
 	input.Runs[0].Generation, input.Runs[0].Status.ObservedGeneration = 1, 1
 	told := archive.must(t, written(t, input), "import", "-f", "-")
-	expect.Contains(t, told.out, []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run unfinished at the export; an import does not continue\n", "\n  ConfigMap \"somebodys\" omitted: no run refers to it\n"})
+	expect.Contains(t, told.out, []string{"2 runs, 1 ConfigMap with raw results\n", "\n  1 run unfinished at the export: imported runs do not continue\n", "\n  ConfigMap \"somebodys\" omitted: no run refers to it\n"})
 	experiment := archive.experiment(t)
 	if experiment.Status.ObservedGeneration != experiment.Generation {
 		t.Errorf("the status tells of generation %d, and it is %d", experiment.Status.ObservedGeneration, experiment.Generation)
@@ -99,7 +99,7 @@ func TestImportOfUnfinishedExperiment(t *testing.T) {
 		t.Errorf("it waits for %q, with the run %+v", status.WaitingFor, status.Current)
 	}
 	if shown := archive.must(t, "", "status", recorded.Name); strings.Contains(shown.out, "left\n") ||
-		!strings.Contains(shown.out, ": Running when it was exported from lab/"+recorded.Name+"; nothing of it goes on here\n") {
+		!strings.Contains(shown.out, ": Running when exported from lab/"+recorded.Name+"; not running here\n") {
 		t.Errorf("the status is\n%s", shown.out)
 	}
 	watched := archive.perflab(t, "", "status", recorded.Name, "--watch")
@@ -124,9 +124,9 @@ func TestImportProblems(t *testing.T) {
 		want      string
 	}{
 		"NoFile":      {"", nil, exitFailed, `required flag(s) "file" not set`},
-		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"-f", "-"}, exitInvalid, "there is no PerfExperiment among them"},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"-f", "-"}, exitInvalid, "no PerfExperiment found"},
 		"OtherName":   {file, []string{"-f", "-", "other"}, exitFailed, `no experiment "other" in the files, only lab/maxram-vs-xmx`},
-		"Twice":       {twice, []string{"-f", "-"}, exitFailed, `the files have "maxram-vs-xmx" in the namespaces "lab" and "office": import them one by one, each into a namespace of its own with -n`},
+		"Twice":       {twice, []string{"-f", "-"}, exitFailed, `the files have "maxram-vs-xmx" in the namespaces "lab" and "office": import them one by one, each into a separate namespace with -n`},
 		"Broken":      {written(t, broken), []string{"-f", "-"}, exitInvalid, "raw results of run"},
 		"Taken":       {file, []string{"-f", "-"}, exitFailed, `PerfExperiment "maxram-vs-xmx" already exists in namespace "` + archive.namespace + `": delete it (kubectl delete perfexperiment maxram-vs-xmx -n ` + archive.namespace + `), or choose another namespace with -n`},
 		"NoNamespace": {file, []string{"-f", "-", "-n", "no-such"}, exitFailed, `namespaces "no-such" not found; the import was rolled back`},

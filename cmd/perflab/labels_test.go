@@ -64,7 +64,7 @@ func TestConvertKeepsLabels(t *testing.T) {
 			made := perflab(t, "", arguments...).ends(0).out
 			page := strings.ReplaceAll(perflab(t, made, "report", "-f", "-", "-o", "md").ends(0).out, `\\`, `\`)
 			read, declared, _ := strings.Cut(page, "kind: PerfExperiment")
-			_, guarded, _ := strings.Cut(read, "Guarded metrics (")
+			_, guarded, _ := strings.Cut(read, "Guardrail metrics (")
 			expect.Contains(t, read, []string{"the error shares (shop/" + pair[0] + "/errors: "}, "the page")
 			expect.Contains(t, guarded, []string{"shop/" + pair[0] + "/errors", "shop/" + pair[1] + "/p95"}, "what is guarded")
 			if strings.Contains(read, `\/`) || declared == "" {

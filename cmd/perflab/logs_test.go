@@ -102,7 +102,7 @@ func TestLogsWithoutPods(t *testing.T) {
 	run, _ := failed(t)
 	experiment := partitions()
 	waiting := experiment.DeepCopy()
-	waiting.Status.WaitingFor = `waiting for PerfSystem "library", which is not in the namespace`
+	waiting.Status.WaitingFor = `waiting for PerfSystem "library": not found in the namespace`
 	good, last := recordOf("partitions-0-one", 0, v1alpha1.RunSucceeded), recordOf("partitions-2-one", 2, v1alpha1.RunProvisioning)
 	last.Status.Message = "Kafka is being built"
 	cases := map[string]struct {
@@ -127,7 +127,7 @@ func TestLogsWithoutPods(t *testing.T) {
 		},
 		"an experiment without a run": {
 			reason: "it says what is waited for", name: "partitions", objects: []any{waiting},
-			fails: `experiment "partitions" in namespace "lab": no run yet: waiting for PerfSystem "library", which is not in the namespace`,
+			fails: `experiment "partitions" in namespace "lab": no run yet: waiting for PerfSystem "library": not found in the namespace`,
 		},
 		"nothing of the name": {
 			reason: "a name may be misspelt", name: "partition",

@@ -120,7 +120,7 @@ func TestPlanOfPublishedReports(t *testing.T) {
 	wants := map[string][]string{
 		"seed-000-kraft-vs-zookeeper.yaml": {
 			"48 runs (2 arms x 4 scenarios x 6 blocks), about 33h36m",
-			`arm "kraft-m7g" differs from the baseline in 4 things: kafka.brokers.placement`,
+			`arm "kraft-m7g" differs from the baseline in 4 settings: kafka.brokers.placement`,
 			"kafka.config.default.replication.factor (2 → 3), kafka.mode (ZooKeeper → KRaft), kafka.version (3.8.1 → 3.9.2)",
 		},
 		"seed-001-read-write-split.yaml":  {"180 runs (6 arms x 5 scenarios x 6 blocks)", "no-split-one (baseline)"},

@@ -39,7 +39,7 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 	got := perflab(t, "", "report", "-f", exported(t), "-o", "md", "--charts", charts, "--notes", folder, "--notes", filepath.Join(folder, "results.md"))
 	got.ends(0)
 	for from, want := range map[string]string{
-		"\n## Summary\n": "> **Note why-us (written by a person, not measured)**\n>\n> Because.\n",
+		"\n## Summary\n": "> **Note why-us (written by hand, not measured)**\n>\n> Because.\n",
 		"\n## Results\n": "](" + filepath.ToSlash(charts) + "/note-results-1.png)\n",
 	} {
 		_, section, _ := strings.Cut(got.out, from)
@@ -47,7 +47,7 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 			t.Errorf("%s lacks %q:\n%.3000s", from, want, section)
 		}
 	}
-	if strings.Contains(got.out, "not this") || !strings.Contains(got.out, "Note results-2 (written") {
+	if strings.Contains(got.out, "not this") || !strings.Contains(got.out, "Note results-2 (written by hand") {
 		t.Error("the notes are others than the folder's and the file's")
 	}
 	if written, err := os.ReadFile(filepath.Join(charts, "note-results-1.png")); err != nil || !bytes.Equal(written, recorded.Image()) {

@@ -32,21 +32,21 @@ func TestPlanShowsPower(t *testing.T) {
 		"Assumed": {"{blocks: 6, seed: 7}", nil, []string{
 			"Question: does any arm differ by more than 5 %, at 95 % confidence?\n  cico/Check-In/average\n  cico/Check-Out/average\n  create-5k/duration",
 			"Statistical power (3 primary comparisons)",
-			"6 blocks find an effect of 14.8 % or more with a chance of 80 %, if runs of one arm spread by 5 %",
-			"an effect as large as the margin of 5 % takes 25 blocks",
-			"to show as well that an arm does not differ takes 26",
+			"6 blocks detect an effect of 14.8 % or more with 80 % power, if runs of one arm spread by 5 %",
+			"detecting an effect as large as the margin of 5 % takes 25 blocks",
+			"showing equivalence as well takes 26",
 			"if an arm does not differ: Equivalent 12 %, Better or Worse 1 %, Inconclusive 87 %",
-			"  26 blocks                                       52    4.9 %   about 13h17m20s\n",
+			"  26 blocks                                             52    4.9 %   about 13h17m20s\n",
 		}},
-		"LessNoise": {"{blocks: 6, seed: 7}", []string{"--cv", "2"}, []string{"6 blocks find an effect of 5.7 % or more", "takes 7 blocks"}},
+		"LessNoise": {"{blocks: 6, seed: 7}", []string{"--cv", "2"}, []string{"6 blocks detect an effect of 5.7 % or more", "takes 7 blocks"}},
 		"ThreeBlocks": {"{blocks: 3, seed: 7}", nil, []string{
-			"3 blocks can't tell any effect from noise, whatever its size",
-			"3 blocks give numbers, but no verdict: raise design.blocks to 6, also later",
+			"3 blocks can't detect an effect of any size",
+			"3 blocks give results, but no verdict: raise design.blocks to 6, now or later",
 		}},
 		"Piloted": {"{blocks: 6, seed: 7}", []string{"--pilot", "testdata/runs.csv"}, []string{"in cico/Check-In/average of cico-8, whose 23 piloted runs spread by 1.49 %"}},
 		"Adaptive": {"{blocks: 6, seed: 7, calibrate: true, target: {halfWidthPercent: 3, maxBlocks: 20}, budget: 9h}", nil, []string{
 			"18 runs (3 arms x 1 scenario x 6 blocks)", "up to 9h if design.target adds blocks",
-			"intervals as narrow as design.target about 24", "xmx-twin: A/A control",
+			"intervals as narrow as design.target take about 24", "xmx-twin: A/A control",
 		}},
 		"NoBudget": {"{blocks: 6, seed: 7, target: {halfWidthPercent: 3, maxBlocks: 12}}", nil, []string{"about 3h4m", "up to 6h8m"}},
 	}
@@ -219,7 +219,7 @@ func TestPlanCountsScriptDuration(t *testing.T) {
 	}{
 		"by its options": {
 			reason: "the script says it, and the import ends before", script: fromMap, files: inConfigMap("{duration: '8m'}"),
-			want: []string{"about 2h\n", "load search lasts 8m by the options in main.js and imports process"},
+			want: []string{"about 2h\n", "load search lasts 8m according to the options in main.js and imports process"},
 		},
 		"by stages of scenarios": {
 			reason: "so do its scenarios", script: fromMap,
@@ -239,12 +239,12 @@ func TestPlanCountsScriptDuration(t *testing.T) {
 		},
 		"without the script": {
 			reason: "the plan says which file is missing", script: fromMap,
-			want: []string{more, `not counted: load search of scenario searches, whose length is not known: only the script knows; add the file with ConfigMap "search" with -f; where time is to end it, write script.arguments: [--duration, 30m]`},
+			want: []string{more, `not counted: load search of scenario searches, whose length is unknown: the script is unavailable: add the file with ConfigMap "search" with -f; to end it after a fixed time, write script.arguments: [--duration, 30m]`},
 		},
 		"without the key":        {reason: "or which key", script: "{configMap: {name: search, key: other.js}}", files: inConfigMap("{}"), want: []string{more, `ConfigMap "search" has no key "other.js"`}},
-		"from the image":         {reason: "the contents of images are not read", script: "{path: /scripts/search.js}", want: []string{more, "only the script knows, which is in no ConfigMap"}},
+		"from the image":         {reason: "the contents of images are not read", script: "{path: /scripts/search.js}", want: []string{more, "the script is unavailable: it is not in a ConfigMap"}},
 		"by iterations":          {reason: "no time is made up", script: fromMap, files: inConfigMap("{iterations: 100}"), want: []string{more, "the script in main.js: it ends when its iterations are done"}},
-		"computed":               {reason: "nothing is run", script: fromMap, files: inConfigMap("{duration: length()}"), want: []string{more, "the script in main.js: options.duration is computed when it runs"}},
+		"computed":               {reason: "nothing is run", script: fromMap, files: inConfigMap("{duration: length()}"), want: []string{more, "the script in main.js: options.duration is computed at run time"}},
 		"iterations as argument": {reason: "arguments take the options' place", script: `{configMap: {name: search, key: main.js}, arguments: [-i, "5"]}`, files: inConfigMap("{duration: '8m'}"), want: []string{more, "script.arguments: it ends when its iterations are done"}},
 	}
 	for name, tc := range cases {
@@ -277,6 +277,6 @@ func TestPlanWarnsOfTransactions(t *testing.T) {
 	if got := plan("group", "group"); strings.Contains(got.out, "transaction ") {
 		t.Errorf("of the sample as it is, it warns\n%s", got.out)
 	}
-	plan("group('Log in'", "group('Login'").shows("login/Log in/average: the script has no transaction Log in: did you mean Login? Write one it has (Login, User info) (spec.analysis.primary[0])")
-	plan("group(", "((name, does) => does())(").shows("has no group: all its requests are measured as one")
+	plan("group('Log in'", "group('Login'").shows("login/Log in/average: the script has no transaction Log in: did you mean Login? Write one of its transactions (Login, User info) (spec.analysis.primary[0])")
+	plan("group(", "((name, does) => does())(").shows("has no group: all its requests are measured together")
 }

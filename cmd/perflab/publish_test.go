@@ -72,7 +72,7 @@ func TestPublishToGitHub(t *testing.T) {
 	for _, step := range []struct {
 		more         []string
 		says, writes string
-	}{{[]string{"--dry-run"}, "it would be said", ""}, {nil, "a comment was added", "POST"}, {nil, "is up to date", "POST"}} {
+	}{{[]string{"--dry-run"}, "would have added a comment", ""}, {nil, ": added a comment", "POST"}, {nil, "is up to date", "POST"}} {
 		got := perflab(t, "", append(arguments, step.more...)...)
 		if got.code != 0 || !strings.Contains(got.out, step.says) || site.Writes() != step.writes {
 			t.Errorf("exit code %d, writes %q: %s%s", got.code, site.Writes(), got.out, got.problems)

@@ -94,7 +94,7 @@ var (
 // typeNames are readable names of schema types.
 var typeNames = map[string]string{
 	"integer": "a whole number", "int32": "a whole number", "int64": "a whole number", "number": "a number", "float64": "a number with a fraction",
-	"string": "text", "boolean": "true or false", "bool": "true or false", "array": "a list", "object": "an object with fields of its own", "null": "empty",
+	"string": "text", "boolean": "true or false", "bool": "true or false", "array": "a list", "object": "an object with fields", "null": "empty",
 }
 
 func faultMessage(fault *field.Error) string {

@@ -17,8 +17,8 @@ func TestFaultMessages(t *testing.T) {
 	for name, tc := range map[string]struct{ old, changed, want string }{
 		"a word for a number":    {"users: 8", "users: many", "\n  spec.scenarios[0].loads[0].checkInCheckOut.users: it is text, and must be a whole number\n"},
 		"a part of one":          {"blocks: 6", "blocks: 6.5", "\n  spec.design.blocks: it is a number with a fraction, and must be a whole number\n"},
-		"a number for text":      {"startAfter: 10m", "startAfter: 10", "loads[1].startAfter: 10 is no duration: write 10s\n"},
-		"a number for an object": {"{blocks: 6, seed: 7}", "5", "spec.design: it is a whole number, and must be an object with fields of its own\n"},
+		"a number for text":      {"startAfter: 10m", "startAfter: 10", "loads[1].startAfter: 10 is not a duration: write 10s\n"},
+		"a number for an object": {"{blocks: 6, seed: 7}", "5", "spec.design: it is a whole number, and must be an object with fields\n"},
 		"nothing for a number":   {"users: 8", "users: null", "users: it is empty, and must be a whole number\n"},
 		"too large":              {"{blocks: 6, seed: 7}", "{}\n  analysis: {marginPercent: 900}", "spec.analysis.marginPercent: it is 900, and must be at most 100\n"},
 		"too long":               {"name: cico,", "name: cico-cico-cico-cico-cico-c,", "loads[0].name: too long: may not be more than 24 bytes\n"},
@@ -29,9 +29,9 @@ func TestFaultMessages(t *testing.T) {
 		"misspelt":               {"blocks: 6", "block: 6", "\n  spec.design.block: unknown field: did you mean blocks?\n"},
 		"misspelt in a list":     {"users: 8", "user: 8", "\n  spec.scenarios[0].loads[0].checkInCheckOut.user: unknown field: did you mean users?\n"},
 		"a rule of its own":      {"blocks: 6", "blocks: 0", "spec.design.blocks: Invalid value: 0: design.blocks must be from 1 to 100\n"},
-		"half a core":            {"until: create-5k", "until: create-5k, resources: {requests: {cpu: 0.5}}", "\n  spec.scenarios[0].loads[0].resources.requests.cpu: 0.5 is no quantity: write 500m\n"},
-		"another's unit":         {"until: create-5k", "until: create-5k, resources: {limits: {memory: 512MB}}", `resources.limits.memory: "512MB" is no quantity: write 512Mi` + "\n"},
-		"another's unit, small":  {`maxRAMPercentage: "66"`, "max: 1.5 gb", `spec.arms[1].set.modules[0].jvm.heap.max: "1.5 gb" is no quantity: write 1.5Gi` + "\n"},
+		"half a core":            {"until: create-5k", "until: create-5k, resources: {requests: {cpu: 0.5}}", "\n  spec.scenarios[0].loads[0].resources.requests.cpu: 0.5 is not a quantity: write 500m\n"},
+		"another's unit":         {"until: create-5k", "until: create-5k, resources: {limits: {memory: 512MB}}", `resources.limits.memory: "512MB" is not a quantity: write 512Mi` + "\n"},
+		"another's unit, small":  {`maxRAMPercentage: "66"`, "max: 1.5 gb", `spec.arms[1].set.modules[0].jvm.heap.max: "1.5 gb" is not a quantity: write 1.5Gi` + "\n"},
 		"no amount":              {`maxRAMPercentage: "66"`, "max: half", `jvm.heap.max: "half" is not a quantity: write a number with a unit, for example 500m for half a core or 512Mi for bytes` + "\n"},
 		"of no field":            {"name: heaps", "name: Heaps_x", "\n  Invalid value: the experiment's name must be at most 32"},
 	} {
@@ -81,7 +81,7 @@ func TestFaultSuggestions(t *testing.T) {
 				field := fields[name]
 				text := strings.Replace(string(experiment), field.old, strings.Replace(field.changed, "@", written, 1), 1)
 				got := perflab(t, text, "plan", "-f", "-", "-f", "testdata/system.yaml").ends(exitInvalid)
-				got.warns("\n  "+field.place+": ", strings.Trim(written, `"`), " is no ", ": write "+want+"\n")
+				got.warns("\n  "+field.place+": ", strings.Trim(written, `"`), " is not a ", ": write "+want+"\n")
 				expect.Equal(t, 2, strings.Count(got.problems, "\n"), "lines, the first of which says that the manifest is invalid:\n%s", got.problems)
 			})
 		}
@@ -111,7 +111,7 @@ func TestRunSuggestions(t *testing.T) {
 	home := measured(t).other(t)
 	experiment, err := os.ReadFile("testdata/experiment.yaml")
 	expect.NoError(t, err)
-	for written, want := range map[string]string{"15": "15 is no duration: write 15s", `"5min"`: `"5min" is no duration: write 5m`} {
+	for written, want := range map[string]string{"15": "15 is not a duration: write 15s", `"5min"`: `"5min" is not a duration: write 5m`} {
 		text := strings.Replace(string(experiment), "startAfter: 10m", "startAfter: "+written, 1)
 		home.perflab(t, text, "run", "-f", "-", "--no-follow").ends(exitInvalid).warns("spec.scenarios[0].loads[1].startAfter: " + want)
 	}

@@ -87,10 +87,10 @@ func TestReportAgainstAnotherExperiment(t *testing.T) {
 	const before, after = "testdata/before.yaml", "testdata/after.yaml"
 	page := perflab(t, "", "report", "-f", after, "--against", before)
 	page.ends(0).shows(
-		"Against the experiment maxram-vs-xmx", "are alike within the margin of 5", "Baselines against each other",
-		"Arms, each by its delta to its own baseline", "example.org/mod-inventory:20.2.0",
+		"Comparison with experiment maxram-vs-xmx", "are equivalent within the margin of 5", "Baselines of both experiments",
+		"Arms, by delta from their own baseline", "example.org/mod-inventory:20.2.0",
 	)
-	if plain := perflab(t, "", "report", "-f", after); strings.Contains(plain.out, "Against the experiment") {
+	if plain := perflab(t, "", "report", "-f", after); strings.Contains(plain.out, "Comparison with experiment") {
 		t.Error("a report against nothing has the section")
 	}
 	path := filepath.Join(t.TempDir(), "report.md")
@@ -116,7 +116,7 @@ func TestReportProblems(t *testing.T) {
 		"Format":      {"", []string{"report", "-f", path, "-o", "pdf"}, exitFailed, `unknown output format "pdf": write -o html, -o md, -o confluence, -o csv or -o levels`},
 		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exitFailed, "--charts requires -o md or -o confluence"},
 		"MissingFile": {"", []string{"report", "-f", "no-such.yaml"}, exitFailed, "no-such.yaml"},
-		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"report", "-f", "-"}, exitInvalid, "there is no PerfExperiment among them; write them with perflab export NAME"},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"report", "-f", "-"}, exitInvalid, "no PerfExperiment found: export one with perflab export NAME"},
 		"OtherName":   {"", []string{"report", "other", "-f", path}, exitFailed, "the files have lab/maxram-vs-xmx: name one of them"},
 		"Several":     {two, []string{"report", "-f", "-"}, exitFailed, "the files have lab/maxram-vs-xmx, lab/other: name one of them"},
 		"TwoNames":    {"", []string{"report", "x", "y"}, exitFailed, "at most 1 arg"},

@@ -73,7 +73,7 @@ func TestStatusOfPendingRun(t *testing.T) {
 	for _, phase := range []v1alpha1.RunPhase{"", v1alpha1.RunPending} {
 		seen := underway()
 		seen.experiment.Status.Current = &v1alpha1.CurrentRun{Run: "partitions-2-two", Phase: phase}
-		if got := textOf(seen, after(30).Time); !strings.Contains(got, "now: partitions-2-two: about to begin\n") {
+		if got := textOf(seen, after(30).Time); !strings.Contains(got, "now: partitions-2-two: starting\n") {
 			t.Errorf("in phase %q:\n%s", phase, got)
 		}
 	}
@@ -230,8 +230,8 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	screen.note("reading failed: timeout")
 	screen.note("reading failed: timeout")
 	status.Conditions = nil
-	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 0 of 3 brokers are ready`)
-	doing(v1alpha1.RunProvisioning, `Kafka "k" is being built: 1 of 3 brokers is ready`)
+	doing(v1alpha1.RunProvisioning, `Kafka "k" is being created: 0 of 3 brokers are ready`)
+	doing(v1alpha1.RunProvisioning, `Kafka "k" is being created: 1 of 3 brokers is ready`)
 	screen.note("reading failed: timeout")
 	created, started := v1alpha1.LoadStatus{CreateTime: begun}, v1alpha1.LoadStatus{CreateTime: begun, StartTime: begun}
 	loading(created, v1alpha1.LoadStatus{}, "cico: starting: 0 of 1 runner up; create: not started")
@@ -244,7 +244,7 @@ func TestScreenWithoutTerminal(t *testing.T) {
 	done := complete(v1alpha1.VerdictBetter)
 	screen.show(done, noon)
 	screen.show(done, noon)
-	want := `partitions: not seen by the operator yet; is it running? (kubectl perflab doctor)
+	want := `partitions: not reconciled yet; is the operator running? (kubectl perflab doctor)
 partitions: Pending
 partitions: waiting for run heaps-1 of another experiment
 partitions: Running
@@ -252,8 +252,8 @@ partitions: 0 of 2 runs are done
 partitions: run partitions-1-one: Pending
 partitions: run partitions-1-one: Provisioning: image "a:1" can't be pulled
 reading failed: timeout
-partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 0 of 3 brokers are ready
-partitions: run partitions-1-one: Provisioning: Kafka "k" is being built: 1 of 3 brokers is ready
+partitions: run partitions-1-one: Provisioning: Kafka "k" is being created: 0 of 3 brokers are ready
+partitions: run partitions-1-one: Provisioning: Kafka "k" is being created: 1 of 3 brokers is ready
 reading failed: timeout
 partitions: run partitions-1-one: Loading: cico: starting; create: not started
 partitions: run partitions-1-one: Loading: cico: running; create: not started
@@ -271,8 +271,8 @@ partitions: two, create-1k/duration of import: 9.75 -> 6.3 s, -35.4 % (-44.0 to 
 func TestStatusOfWaitingExperiment(t *testing.T) {
 	seen := snapshot{}
 	seen.experiment.Name = "partitions"
-	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `waiting for PerfSystem "library", which is not in the namespace`}
-	want := "partitions: Pending\n  waiting for PerfSystem \"library\", which is not in the namespace\n"
+	seen.experiment.Status = v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentPending, WaitingFor: `waiting for PerfSystem "library": not found in the namespace`}
+	want := "partitions: Pending\n  waiting for PerfSystem \"library\": not found in the namespace\n"
 	expect.Equal(t, want, textOf(seen, noon), "status")
 }
 
@@ -326,11 +326,11 @@ func TestStatusOfCapacities(t *testing.T) {
 		"full of searches: capacity 82 users (78 to 86), limited by search/Search/p95 in 5 of 6": {
 			Value: "82", Low: "78", High: "86", Limiting: "search/Search/p95", LimitingRuns: 5, Runs: 6, Unit: "users",
 		},
-		"full of searches: capacity 82 users: takes the required load":              {Value: "82", Unit: "users", Required: v1alpha1.RequirementMet},
-		"full of searches: capacity 82 users: does not take the required load":      {Value: "82", Unit: "users", Required: v1alpha1.RequirementNotMet},
-		"full of searches: capacity not known yet: its first run only looks for it": {Coarse: 1, Unit: "users"},
-		"full of searches: capacity above the range":                                {Above: 2, Below: 1, Runs: 4, Unit: "users"},
-		"full of searches: capacity below the range":                                {Below: 2, Runs: 3, Unit: "users"},
+		"full of searches: capacity 82 users: supports the required load":         {Value: "82", Unit: "users", Required: v1alpha1.RequirementMet},
+		"full of searches: capacity 82 users: does not support the required load": {Value: "82", Unit: "users", Required: v1alpha1.RequirementNotMet},
+		"full of searches: capacity unknown: the first run only searches for it":  {Coarse: 1, Unit: "users"},
+		"full of searches: capacity above the range":                              {Above: 2, Below: 1, Runs: 4, Unit: "users"},
+		"full of searches: capacity below the range":                              {Below: 2, Runs: 3, Unit: "users"},
 	} {
 		found.Arm, found.Scenario = "full", "searches"
 		expect.Equal(t, want, capacityLine(found), "status")

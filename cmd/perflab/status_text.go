@@ -92,7 +92,7 @@ func capacityLine(found v1alpha1.ArmCapacity) string {
 	case found.Below > 0:
 		return line + "below the range"
 	default:
-		return line + "not known yet: its first run only looks for it"
+		return line + "unknown: the first run only searches for it"
 	}
 	if found.Unit != metric.UnitCount {
 		line += " " + found.Unit
@@ -105,9 +105,9 @@ func capacityLine(found v1alpha1.ArmCapacity) string {
 	}
 	switch found.Required {
 	case v1alpha1.RequirementMet:
-		line += ": takes the required load"
+		line += ": supports the required load"
 	case v1alpha1.RequirementNotMet:
-		line += ": does not take the required load"
+		line += ": does not support the required load"
 	case v1alpha1.RequirementUncertain:
 	}
 	return line

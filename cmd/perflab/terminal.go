@@ -29,7 +29,7 @@ const (
 
 func addTerminalFlags(flags *pflag.FlagSet) {
 	flags.String(colorFlag, colorAuto, "when to color verdicts and warnings: auto (on a terminal, unless NO_COLOR is set), always or never")
-	flags.Bool(noPagerFlag, false, "write what is longer than the terminal straight to it, not through PERFLAB_PAGER, PAGER or less")
+	flags.Bool(noPagerFlag, false, "do not pipe long output through PERFLAB_PAGER, PAGER or less")
 }
 
 // style is the style of an output. The zero value is plain, for pipes and files.

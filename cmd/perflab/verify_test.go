@@ -82,7 +82,7 @@ Experiment lab/maxram-vs-xmx, at the end of 1 complete block
   raw results  6 ConfigMaps  match
   samples      6 ConfigMaps  match
   answer       1 answer      matches
-  note: the stored report was not looked at
+  note: the stored report was not verified
 
 SHA-256 of the manifest: ` + digest + "\n"
 	if got.code != 0 || got.out != want {
@@ -136,12 +136,12 @@ func TestVerifyProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"NoChain":     {written(t, recorded.Experiment(1)), nil, exitNoChain, `experiment "lab/maxram-vs-xmx": it has no manifest of digests: no block of it is complete yet, or`},
+		"NoChain":     {written(t, recorded.Experiment(1)), nil, exitNoChain, `experiment "lab/maxram-vs-xmx": it has no manifest of digests: none of its blocks is complete yet, or`},
 		"OtherDigest": {written(t, input), []string{"--digest", strings.Repeat("0", 64)}, exitDigestMismatch, "against the published digest: expected 0000"},
 		"NoDigest":    {written(t, input), []string{"--digest", "4f0e"}, exitFailed, `--digest "4f0e": write the 64 hexadecimal digits`},
 		"Format":      {written(t, input), []string{"-o", "html"}, exitFailed, "write -o table, -o markdown or -o json"},
-		"Later":       {written(t, later), nil, exitInvalid, "take a newer one"},
-		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", nil, exitInvalid, "there is no PerfExperiment among them"},
+		"Later":       {written(t, later), nil, exitInvalid, "use a newer version"},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", nil, exitInvalid, "no PerfExperiment found"},
 		"Several":     {written(t, input) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a, namespace: b}\n", nil, exitFailed, "has 2 experiments"},
 	} {
 		t.Run(name, func(t *testing.T) {

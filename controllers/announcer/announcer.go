@@ -155,7 +155,7 @@ func (a *Reconciler) tell(ctx context.Context, experiment *v1alpha1.PerfExperime
 	for i, sink := range a.Sinks {
 		before.Sinks = append(before.Sinks, v1alpha1.SinkStatus{Name: sink.Name(), Told: counts[i]})
 		if errs[i] != nil {
-			log.FromContext(ctx).Info("A sink does not take an announcement", "sink", sink.Name(), "error", errs[i].Error())
+			log.FromContext(ctx).Info("Failed to send an announcement", "sink", sink.Name(), "error", errs[i].Error())
 			outcome.left = append(outcome.left, untold{sink.Name(), errs[i]})
 			continue
 		}
@@ -210,7 +210,7 @@ func reportAnnounced(experiment *v1alpha1.PerfExperiment, outcome telling, late 
 
 func announcedMessage(took []string) string {
 	if len(took) == 0 {
-		return "no sinks are left to announce to"
+		return "no sinks are configured"
 	}
 	return prose.Enumerate(took) + " " + prose.Verb(len(took), "was", "were") + " notified"
 }

@@ -43,7 +43,7 @@ func (announced) Make(_ context.Context, m *Maker, s *Subject, _ string) (string
 	status := &s.Experiment.Status
 	status.Announcement = m.occasion(s)
 	component.ConditionSetter(&status.Conditions, s.Experiment.Generation)(
-		v1alpha1.ConditionAnnounced, metav1.ConditionUnknown, v1alpha1.ReasonAnnouncing, "the announcements are about to be sent")
+		v1alpha1.ConditionAnnounced, metav1.ConditionUnknown, v1alpha1.ReasonAnnouncing, "sending the announcements")
 	return "", nil
 }
 

@@ -132,7 +132,7 @@ func (m *Maker) record(ctx context.Context, s *Subject, artifact Artifact, sourc
 		return err
 	}
 	if err != nil {
-		log.FromContext(ctx).Info("An artifact could not be made", "artifact", artifact.About().Name, "state", outcome.State, "error", err.Error())
+		log.FromContext(ctx).Info("Failed to create an artifact", "artifact", artifact.About().Name, "state", outcome.State, "error", err.Error())
 	}
 	outcome.Message = prose.Cut(outcome.Message, maxMessage)
 	s.Experiment.Status.SetArtifact(outcome)

@@ -126,8 +126,8 @@ func (m *Maker) earlier(ctx context.Context, s *Subject, this *releases.Measurem
 		one, err := m.readEarlier(ctx, this, experiment)
 		switch {
 		case errors.Is(err, regression.ErrInvalidConfigMap):
-			log.FromContext(ctx).Info("An earlier experiment is left out of the history", "experiment", experiment.Name, "error", err.Error())
-			lacks = fmt.Sprintf("leaves an experiment out: %v", err)
+			log.FromContext(ctx).Info("Omitted an earlier experiment from the history", "experiment", experiment.Name, "error", err.Error())
+			lacks = fmt.Sprintf("omits an experiment: %v", err)
 		case err != nil:
 			return nil, "", err
 		case one != nil:
@@ -172,11 +172,11 @@ func (m *Maker) readEarlier(ctx context.Context, this *releases.Measurements, ex
 	case apierrors.IsNotFound(err) && experiment.Status.HistoryDigest == "":
 		return nil, nil //nolint:nilnil // Operators of earlier versions kept nothing.
 	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("%w: ConfigMap %q is gone", regression.ErrInvalidConfigMap, naming.History(experiment.Name))
+		return nil, fmt.Errorf("%w: ConfigMap %q was deleted", regression.ErrInvalidConfigMap, naming.History(experiment.Name))
 	case err != nil:
-		return nil, fmt.Errorf("reading what is kept of an earlier experiment: %w", err)
+		return nil, fmt.Errorf("reading the history of an earlier experiment: %w", err)
 	case !regression.IsAuthentic(experiment, kept):
-		return nil, fmt.Errorf("%w: ConfigMap %q is not as the operator wrote it", regression.ErrInvalidConfigMap, kept.Name)
+		return nil, fmt.Errorf("%w: ConfigMap %q has changed since the operator wrote it", regression.ErrInvalidConfigMap, kept.Name)
 	}
 	measured, err := regression.DecodeMeasurements(kept, this.Question.Primary)
 	if err != nil {

@@ -102,7 +102,7 @@ func (m *Maker) Forget(experiment types.NamespacedName) { m.memories.forget(expe
 // runPage is the number of runs in one response of the API server: a run can be a megabyte.
 const runPage = 20
 
-var errGone = errors.New("the run is gone and still in the cache")
+var errGone = errors.New("the run is deleted but still in the cache")
 
 // ErrBusy means that another reconcile holds the runs of another experiment.
 var ErrBusy = errors.New("another experiment is being analyzed")

@@ -78,7 +78,7 @@ func (manifest) Make(ctx context.Context, m *Maker, s *Subject, source string) (
 	}
 	sum := evidence.Sum([]byte(text))
 	// Logs are often shipped to a store that users of the namespace cannot write to.
-	log.FromContext(ctx).Info("The manifest of digests is written", "stage", reached.String(), "sha256", sum)
+	log.FromContext(ctx).Info("Wrote the manifest of digests", "stage", reached.String(), "sha256", sum)
 	s.reportManifest(sum)
 	return "", nil
 }

@@ -109,13 +109,13 @@ func (reported) Make(ctx context.Context, m *Maker, s *Subject, _ string) (strin
 func lacks(experiment string, gone, unshown []string) string {
 	var parts []string
 	if len(gone) > 0 {
-		parts = append(parts, fmt.Sprintf("lacks what was in deleted raw results: %s, the first of them %q; perflab verify %s shows what else changed",
+		parts = append(parts, fmt.Sprintf("lacks the data of deleted raw results: %s, the first is %q; perflab verify %s shows what else changed",
 			prose.Counted(len(gone), "ConfigMap"), gone[0], experiment))
 	}
 	if len(unshown) > 0 {
 		sentence := "does not show all of its notes: " + unshown[0]
 		if more := len(unshown) - 1; more > 0 {
-			sentence += fmt.Sprintf("; and %d more, which the report names", more)
+			sentence += fmt.Sprintf("; the report lists %d more", more)
 		}
 		parts = append(parts, sentence)
 	}

@@ -74,7 +74,7 @@ func (m *Maker) TraceAhead(ctx context.Context, s *Subject) {
 			return
 		}
 		if _, _, err := m.trace(ctx, s, run, nil); err != nil {
-			log.FromContext(ctx).V(1).Info("Raw results are not read ahead of the report", "run", run.Name, "error", err.Error())
+			log.FromContext(ctx).V(1).Info("Failed to read raw results ahead of the report", "run", run.Name, "error", err.Error())
 			return
 		}
 	}

@@ -170,5 +170,5 @@ func fixedKinds(kinds ...schema.GroupVersionKind) func(kube.Cluster) ([]schema.G
 }
 
 func notDeclared() environment.Readiness {
-	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has none"}
+	return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system does not declare any"}
 }

@@ -95,7 +95,7 @@ func (r *secretReader) read(ctx context.Context, name, key string) []byte {
 	case apierrors.IsForbidden(err):
 		r.setProblem(v1alpha1.ReasonSecretForbidden, secretForbiddenMessage(err, r.namespace, name, r.names))
 	case apierrors.IsNotFound(err):
-		r.setProblem(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q is not in namespace %q: make it with the key %s", name, r.namespace, key))
+		r.setProblem(v1alpha1.ReasonSecretMissing, fmt.Sprintf("Secret %q not found in namespace %q: create it with the key %s", name, r.namespace, key))
 	case err != nil:
 		r.err = fmt.Errorf("reading Secret %q: %w", name, err)
 	case len(secret.Data[key]) == 0:
@@ -126,7 +126,7 @@ func secretForbiddenMessage(denied error, namespace, secret string, named []stri
 		}
 	}
 	const role = "perflab-kafka-credentials"
-	return fmt.Sprintf("the operator may not read Secret %q; to let it, run: kubectl create role %s -n %s --verb=get --resource=secrets --resource-name=%s"+
+	return fmt.Sprintf("the operator is not allowed to read Secret %q; to grant access, run: kubectl create role %s -n %s --verb=get --resource=secrets --resource-name=%s"+
 		" && kubectl create rolebinding %s -n %s --role=%s %s",
 		secret, role, namespace, strings.Join(named, " --resource-name="), role, namespace, role, subject)
 }

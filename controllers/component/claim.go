@@ -35,7 +35,7 @@ func ClaimedBy(experiment *v1alpha1.PerfExperiment) string {
 
 // OtherOperatorMessage is the condition message for an experiment of another operator.
 func (t *Tools) OtherOperatorMessage(experiment *v1alpha1.PerfExperiment) string {
-	return fmt.Sprintf("the operator in namespace %q works on this experiment, so the one in %q leaves it alone: "+
-		"see to it that no two operators watch a namespace; if the first is gone, hand the experiment on: kubectl annotate perfexperiment %s -n %s %s-",
+	return fmt.Sprintf("the operator in namespace %q manages this experiment, so the one in %q ignores it: "+
+		"make sure that no two operators watch a namespace; if the first is uninstalled, transfer the experiment: kubectl annotate perfexperiment %s -n %s %s-",
 		ClaimedBy(experiment), t.OperatorNamespace, experiment.Name, experiment.Namespace, v1alpha1.AnnotationOperator)
 }

@@ -92,7 +92,7 @@ func (k kafkaCluster) provisionBrokers(ctx context.Context, p *Scope) (environme
 		return environment.Readiness{}, err
 	}
 	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "waiting for an earlier Kafka to be deleted: it was built from another configuration or did not become ready"), nil
+		return environment.NotReady(v1alpha1.ReasonReplacing, "waiting for an earlier Kafka to be deleted: it has another configuration or did not become ready"), nil
 	}
 	if err := p.ApplyAll(ctx, intents); err != nil {
 		return environment.Readiness{}, err
@@ -227,7 +227,7 @@ func (k kafkaCluster) provisionTopics(ctx context.Context, p *Scope) (environmen
 	request := p.Request()
 	wanted := kafka.Topics(request)
 	if p.Run.Status.Timings.Provisioned != nil {
-		return environment.Ready(prose.Partly(len(wanted), len(wanted), "topic") + " made"), nil
+		return environment.Ready(prose.Partly(len(wanted), len(wanted), "topic") + " created"), nil
 	}
 	before := kafka.AssessTopics(wanted, nil)
 	external := kafka.IsExternal(request.System.Kafka)
@@ -284,7 +284,7 @@ func brokersReadiness(err error) environment.Readiness {
 	case errors.As(err, &refusal):
 		return environment.NotReady(v1alpha1.ReasonRefused, refusal.Error())
 	case errors.As(err, &elsewhere):
-		return environment.NotReady(v1alpha1.ReasonHostNotAllowed, "the brokers name an address of theirs, and "+elsewhere.Error())
+		return environment.NotReady(v1alpha1.ReasonHostNotAllowed, "the brokers advertise another address, and "+elsewhere.Error())
 	default:
 		return unreachable("the brokers don't answer", err)
 	}

@@ -90,7 +90,7 @@ func (d *Teardown) deleteLedger(ctx context.Context, ledger *metav1.PartialObjec
 		return err
 	}
 	d.Events.Eventf(d.Experiment, nil, corev1.EventTypeWarning, reasonTopicsLeft, "Delete",
-		"topics of this experiment stay in the external Kafka: delete them there. %s", prose.Sentence(problem))
+		"topics of this experiment remain in the external Kafka: delete them there. %s", prose.Sentence(problem))
 	return nil
 }
 

@@ -53,7 +53,7 @@ func (d postgresCluster) provision(ctx context.Context, p *Scope) (environment.R
 		return environment.Readiness{}, err
 	}
 	if replacing {
-		return environment.NotReady(v1alpha1.ReasonReplacing, "waiting for an earlier PostgreSQL to be deleted: it was built from another configuration or did not become ready"), nil
+		return environment.NotReady(v1alpha1.ReasonReplacing, "waiting for an earlier PostgreSQL to be deleted: it has another configuration or did not become ready"), nil
 	}
 	if request.System.Postgres == nil {
 		return notDeclared(), nil
@@ -77,7 +77,7 @@ func (postgresCluster) findUnreachable(ctx context.Context, p *Scope) *environme
 		if err := p.Databases.Listens(ctx, address); err != nil {
 			silent := unreachable(fmt.Sprintf("PostgreSQL at %s does not answer", address), err)
 			if silent.Reason == v1alpha1.ReasonUnreachable {
-				silent.Message += "; check host and port in system.postgres.external and that this cluster may connect to it"
+				silent.Message += "; check host and port in system.postgres.external, and that this cluster can connect to it"
 			}
 			return &silent
 		}

@@ -50,7 +50,7 @@ func (d postgresCluster) Verify(ctx context.Context, p *Scope, record *v1alpha1.
 	record.Postgres = postgres.Effective(servers)
 	proof := Verification{Differences: postgres.Differences(request, record.Postgres)}
 	if doubts := pendingDifferences(proof, record.Postgres); len(doubts) > 0 && p.within(replicationTimeout, p.Run.Status.Timings.Provisioned) {
-		return pending(environment.NotReady(v1alpha1.ReasonNotReady, "PostgreSQL does not replicate as declared yet: "+strings.Join(doubts, "; "))), nil
+		return pending(environment.NotReady(v1alpha1.ReasonNotReady, "PostgreSQL replication is not yet as declared: "+strings.Join(doubts, "; "))), nil
 	}
 	proof.Pods, err = d.runningPods(ctx, p)
 	record.PostgresPods = environment.EffectivePods(proof.Pods)

@@ -136,5 +136,5 @@ func (t *Tools) recordRelease(object *unstructured.Unstructured, experiment *v1a
 		return
 	}
 	t.Events.Eventf(about, object, corev1.EventTypeWarning, "GivenBackChanged", "GiveBack",
-		"Released %s %s; others changed it while it was adopted, and their changes stay: %s", object.GetKind(), object.GetName(), prose.Enumerate(kept))
+		"Released %s %s, and kept the changes that others made while it was adopted: %s", object.GetKind(), object.GetName(), prose.Enumerate(kept))
 }

@@ -28,13 +28,13 @@ func (t *Tools) ReadScriptFiles(ctx context.Context, namespace string, script v1
 	}
 	if object == nil {
 		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
-			"ConfigMap %q with the script of %s is not there: create it in namespace %q", script.Name, what, namespace))
+			"ConfigMap %q with the script of %s not found: create it in namespace %q", script.Name, what, namespace))
 		return nil, &missing, nil
 	}
 	files := configMapFiles(object.Object)
 	if _, found := files[script.Key]; !found {
 		missing := environment.NotReady(v1alpha1.ReasonConfiguration, fmt.Sprintf(
-			"ConfigMap %q has no key %q, which %s names%s", script.Name, script.Key, what, describeKeys(files)))
+			"ConfigMap %q has no key %q, which %s refers to%s", script.Name, script.Key, what, describeKeys(files)))
 		return nil, &missing, nil
 	}
 	return files, nil, nil

@@ -225,7 +225,7 @@ func (r *Reconciler) leave(ctx context.Context, experiment *v1alpha1.PerfExperim
 		return
 	}
 	sentence := r.OtherOperatorMessage(experiment)
-	log.FromContext(ctx).Info("Another operator has the experiment", "operator", component.ClaimedBy(experiment), "advice", sentence)
+	log.FromContext(ctx).Info("Another operator manages the experiment", "operator", component.ClaimedBy(experiment), "advice", sentence)
 	r.Events.Eventf(experiment, nil, corev1.EventTypeWarning, "HeldByAnother", "Leave", "%s", prose.Sentence(sentence))
 }
 

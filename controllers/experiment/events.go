@@ -18,7 +18,7 @@ func (r *Reconciler) sendEvents(before *v1alpha1.PerfExperiment, s *scope) {
 	after := s.Experiment
 	r.sendManifest(before, after)
 	if s.started != nil {
-		r.Events.Eventf(after, s.started, corev1.EventTypeNormal, "RunStarted", "Start", "Run %s: block %d, arm %s, scenario %s",
+		r.Events.Eventf(after, s.started, corev1.EventTypeNormal, "RunStarted", "Start", "Started run %s: block %d, arm %s, scenario %s",
 			s.started.Name, s.started.Spec.Block, s.started.Spec.Arm, s.started.Spec.Scenario.Name)
 	}
 	r.sendChanges(before, after)
@@ -27,12 +27,12 @@ func (r *Reconciler) sendEvents(before *v1alpha1.PerfExperiment, s *scope) {
 	}
 	switch after.Status.Phase {
 	case v1alpha1.ExperimentComplete:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "%s done", prose.Partly(after.Status.Runs.Planned, after.Status.Runs.Planned, "run"))
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Complete", "Finish", "%s finished", prose.Partly(after.Status.Runs.Planned, after.Status.Runs.Planned, "run"))
 		r.sendVerdicts(s)
 	case v1alpha1.ExperimentStalled:
 		r.Events.Eventf(after, nil, corev1.EventTypeWarning, "Stalled", "Stall", "%s", stalledMessage(s))
 	case v1alpha1.ExperimentSuspended:
-		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Suspended", "Suspend", "No further run is started")
+		r.Events.Eventf(after, nil, corev1.EventTypeNormal, "Suspended", "Suspend", "Suspended the experiment: no further run starts")
 	default:
 		// The other phases need no event.
 	}
@@ -59,7 +59,7 @@ func (r *Reconciler) sendManifest(before, after *v1alpha1.PerfExperiment) {
 	if kept == nil || before.Status.Evidence != nil && before.Status.Evidence.SHA256 == kept.SHA256 {
 		return
 	}
-	r.Events.Eventf(after, nil, corev1.EventTypeNormal, "EvidenceKept", "Record", "The manifest of what was recorded has SHA-256 %s", kept.SHA256)
+	r.Events.Eventf(after, nil, corev1.EventTypeNormal, "EvidenceKept", "Record", "Recorded the manifest of digests with SHA-256 %s", kept.SHA256)
 }
 
 // sendVerdicts reports the verdicts of a complete experiment.

@@ -148,7 +148,7 @@ func (r *Reconciler) checkTaken(ctx context.Context, s *scope, wanted *v1alpha1.
 	}
 	followed := runfilter.NewPlan(&s.Experiment.Spec, s.Plan.Hash)
 	if why := runfilter.RejectionReason(s.Experiment, followed, current); why != "" {
-		s.taken(fmt.Sprintf("PerfRun %q exists already and %s; PerfLab does not change it: delete it if it is not needed, or rename the experiment", current.Name, why))
+		s.taken(fmt.Sprintf("PerfRun %q already exists and %s; PerfLab does not change it: delete it if you don't need it, or rename the experiment", current.Name, why))
 		return nil
 	}
 	s.Requeue(time.Second)

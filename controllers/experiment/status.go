@@ -66,14 +66,14 @@ func runWarnings(s *scope) []string {
 	var warnings []string
 	if i := slices.IndexFunc(s.Runs, func(run v1alpha1.PerfRun) bool { return run.Labels[v1alpha1.LabelExperiment] != s.Experiment.Name }); i >= 0 {
 		run := &s.Runs[i]
-		warnings = append(warnings, fmt.Sprintf("without its label: PerfRun %q counts, but perflab does not list it: kubectl label perfrun %s -n %s --overwrite %s=%s",
+		warnings = append(warnings, fmt.Sprintf("without its label: PerfRun %q is part of the experiment, but perflab does not list it: kubectl label perfrun %s -n %s --overwrite %s=%s",
 			run.Name, run.Name, run.Namespace, v1alpha1.LabelExperiment, s.Experiment.Name))
 	}
 	for _, ignored := range s.ignored[:min(len(s.ignored), maxIgnored)] {
 		warnings = append(warnings, ignored.String())
 	}
 	if more := len(s.ignored) - maxIgnored; more > 0 {
-		warnings = append(warnings, fmt.Sprintf("%ss that are not named here: %d", runfilter.LeftOut, more))
+		warnings = append(warnings, fmt.Sprintf("%ss that are not listed here: %d", runfilter.LeftOut, more))
 	}
 	return warnings
 }
@@ -261,7 +261,7 @@ func waitingFor(s *scope) string {
 	case s.isStalled():
 		return "manual action required: " + stalledMessage(s)
 	case s.spec.isSystemMissing:
-		return fmt.Sprintf("waiting for PerfSystem %q, which is not in the namespace", s.Experiment.Spec.SystemRef.Name)
+		return fmt.Sprintf("waiting for PerfSystem %q: not found in the namespace", s.Experiment.Spec.SystemRef.Name)
 	case s.place.IsWaiting():
 		return s.place.Message()
 	case s.blocker != "":
@@ -296,16 +296,16 @@ func stalledMessage(s *scope) string {
 		return s.unwritten
 	}
 	if s.SpecChanged {
-		return "the spec is not the one the runs were planned from; put it back, or give the new one a new name; where none of its runs is to be kept, delete the experiment and apply the new one"
+		return "the spec has changed since the runs were planned: restore it, or apply the new spec under another name; if you don't need the runs, delete the experiment and apply the new spec"
 	}
 	invalid := s.Experiment.Status.InvalidRuns
 	last := ""
 	if len(invalid) > 0 {
-		last = "; the last time: " + invalid[len(invalid)-1].Message
+		last = "; last cause: " + invalid[len(invalid)-1].Message
 	}
 	alike := ""
 	if s.decision.SameCause {
-		alike = " in the same way, which another attempt would not change"
+		alike = " for the same reason, which a retry would not change"
 	}
 	return fmt.Sprintf("block %d, arm %s, scenario %s was invalid %s%s%s",
 		s.decision.Run.Block, s.decision.Run.Arm, s.decision.Run.Scenario, prose.Counted(s.decision.Attempt-1, "time"), alike, last)
@@ -348,14 +348,14 @@ func setExperimentConditions(s *scope) {
 	mirrorTrouble(s, set)
 }
 
-// setSingleFactor reports whether each arm differs from the baseline in one thing. It stops
+// setSingleFactor reports whether each arm differs from the baseline in one factor. It stops
 // nothing: two whole systems can be compared, but their differences can't be separated.
 func setSingleFactor(s *scope, set component.SetCondition) {
 	if s.Experiment.DeletionTimestamp != nil || s.Plan.Hash == "" {
 		return
 	}
 	if len(s.design.confounded) == 0 {
-		set(v1alpha1.ConditionSingleFactor, metav1.ConditionTrue, v1alpha1.ReasonSingleFactor, "each arm differs from the baseline in one thing")
+		set(v1alpha1.ConditionSingleFactor, metav1.ConditionTrue, v1alpha1.ReasonSingleFactor, "each arm differs from the baseline in one factor")
 		return
 	}
 	sentences := make([]string, 0, len(s.design.confounded))
@@ -372,12 +372,12 @@ func progress(s *scope) (reason, message string) {
 	}
 	switch s.Experiment.Status.Phase {
 	case v1alpha1.ExperimentSuspended:
-		return v1alpha1.ReasonSuspended, "no further run is started while spec.suspend is set"
+		return v1alpha1.ReasonSuspended, "no further run starts while spec.suspend is set"
 	case v1alpha1.ExperimentDeleting:
-		return v1alpha1.ReasonDeleting, "the environment is being taken down"
+		return v1alpha1.ReasonDeleting, "the environment is being deleted"
 	default:
 		if s.spec.isSystemMissing {
-			return v1alpha1.ReasonSystemMissing, fmt.Sprintf("there is no PerfSystem %q in namespace %q: apply it, or name another one in spec.systemRef",
+			return v1alpha1.ReasonSystemMissing, fmt.Sprintf("PerfSystem %q not found in namespace %q: apply it, or set spec.systemRef to another one",
 				s.Experiment.Spec.SystemRef.Name, s.Experiment.Namespace)
 		}
 		return v1alpha1.ReasonProgressing, prose.Partly(int(s.decision.Done), len(s.Plan.Runs), "run") + " done"

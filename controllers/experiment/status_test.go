@@ -50,7 +50,7 @@ func TestStatusFollowsFromTheScope(t *testing.T) {
 				s.spec.isSystemMissing = true
 				s.Experiment.Spec.SystemRef = &v1alpha1.SystemRef{Name: "library"}
 			},
-			v1alpha1.ExperimentPending, `waiting for PerfSystem "library", which is not in the namespace`, v1alpha1.ReasonSystemMissing, "InProgress",
+			v1alpha1.ExperimentPending, `waiting for PerfSystem "library": not found in the namespace`, v1alpha1.ReasonSystemMissing, "InProgress",
 		},
 		"invalid spec": {
 			func(s *scope) {
@@ -66,7 +66,7 @@ func TestStatusFollowsFromTheScope(t *testing.T) {
 			func(s *scope) {
 				s.place = queue.Place{Status: &v1alpha1.LaneStatus{Name: "all nodes", Position: 2, Behind: "lab/pool"}}
 			},
-			v1alpha1.ExperimentPending, "queued: second in line for all nodes, behind lab/pool", v1alpha1.ReasonProgressing, "InProgress",
+			v1alpha1.ExperimentPending, "queued: second in the queue for all nodes, behind lab/pool", v1alpha1.ReasonProgressing, "InProgress",
 		},
 		"blocked": {
 			func(s *scope) { s.blocker = "pool-1" },
@@ -133,7 +133,7 @@ func TestWarningsOfEarlierOperatorsAreMigrated(t *testing.T) {
 	s := newScope(objects.Experiment("heap"), time.Unix(1, 0))
 	s.Experiment.Status.Warnings = []string{
 		"spec.design.blocks: 3 blocks can't show a difference of 5 %",
-		`left out: PerfRun "forged" names this experiment, and is not owned by it`,
+		`left out: PerfRun "forged" names this experiment, but is not owned by it`,
 		`the report in the cluster lacks what was in deleted raw results: 1 ConfigMap, the first of them "a"`,
 		"the report in the cluster could not be written at the end (complete blocks: 2): too large",
 		"the history in the cluster is not kept: refused",

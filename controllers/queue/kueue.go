@@ -38,7 +38,7 @@ func (q Queue) isAdmitted(ctx context.Context, w Waiter, place *Place) (bool, er
 		return false, err
 	}
 	if !served {
-		place.Kueue = "waiting for Kueue, which is not in the cluster: it serves no Workload of kueue.x-k8s.io; install it, or choose another spec.lane"
+		place.Kueue = "waiting for Kueue: the cluster does not serve Workloads of kueue.x-k8s.io; install Kueue, or set another spec.lane"
 		place.requeue(kueuePause)
 		return false, nil
 	}

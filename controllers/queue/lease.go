@@ -301,7 +301,7 @@ func (q Queue) writeTicket(ctx context.Context, known *line, ticket queue.Entry)
 // makeTicket creates the ticket of an experiment that still needs one. A reconcile with a stale
 // cache, which gets a conflict, would leave a ticket behind.
 func (q Queue) makeTicket(ctx context.Context, ticket queue.Entry) error {
-	experiment, old := &v1alpha1.PerfExperiment{}, errors.New("the cache is behind")
+	experiment, old := &v1alpha1.PerfExperiment{}, errors.New("the cache is stale")
 	conflict := apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("perfexperiments").GroupResource(), ticket.Experiment.Name, old)
 	err := q.Live.Get(ctx, ticket.Experiment, experiment)
 	switch {

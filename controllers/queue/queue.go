@@ -54,7 +54,7 @@ func (p Place) Message() string {
 	if p.Kueue != "" {
 		return p.Kueue
 	}
-	return fmt.Sprintf("queued: %s in line for %s, behind %s", prose.Ordinal(p.Status.Position), p.Status.Name, p.Status.Behind)
+	return fmt.Sprintf("queued: %s in the queue for %s, behind %s", prose.Ordinal(p.Status.Position), p.Status.Name, p.Status.Behind)
 }
 
 func (p *Place) requeue(after time.Duration) { p.After = component.MinRequeueAfter(p.After, after) }

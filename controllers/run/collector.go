@@ -197,7 +197,7 @@ func (r *Reconciler) stepServers(ctx context.Context, s *scope) (outcome, error)
 	finish := s.status().Timings.LoadFinish
 	catchUp := collector.CatchUpTime(s.run)
 	if ending && finish != nil && s.now.Sub(finish.Time) < collectorEndTimeout+catchUp {
-		s.loadMessage = "waiting for the collector to end"
+		s.loadMessage = "waiting for the collector to finish"
 		return waitFor(collectorPollInterval), nil
 	}
 	var fault *results.Fault
@@ -247,7 +247,7 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 // is a fault. The error means that a log cannot be read for now.
 func (r *Reconciler) readCollector(ctx context.Context, s *scope, pods []corev1.Pod) (samples *payload.Samples, notes []string, fault *results.Fault, unread error) {
 	if len(pods) == 0 {
-		return nil, []string{"the servers were not measured: the collector never had a pod"}, nil, nil
+		return nil, []string{"the servers were not measured: the collector's pod was never created"}, nil, nil
 	}
 	var parts []*payload.Samples
 	reader := payload.NewSamplesReader()

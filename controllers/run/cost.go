@@ -41,17 +41,17 @@ func (r *Reconciler) priceNodes(ctx context.Context, s *scope, record *v1alpha1.
 func priceRecord(cost *v1alpha1.Cost, entries map[string]string, absent bool, record *v1alpha1.EffectiveSystem) string {
 	name := cost.PriceList.Name
 	if absent {
-		return fmt.Sprintf("the run has no cost: there is no ConfigMap %q; make it, with instance types as keys and prices per hour as values", name)
+		return fmt.Sprintf("the run's cost is unknown: ConfigMap %q not found; create it, with instance types as keys and prices per hour as values", name)
 	}
 	list, faults := price.Read(entries)
 	missing := list.Mark(record.Nodes)
 	switch {
 	case len(record.Nodes) == 0:
-		return "the run has no cost: the nodes of its pods are unknown"
+		return "the run's cost is unknown: the nodes of its pods are unknown"
 	case record.MoreNodes > 0:
-		return fmt.Sprintf("the run has no cost: its pods run on %d more nodes than a run lists", record.MoreNodes)
+		return fmt.Sprintf("the run's cost is unknown: its status omits %d of the nodes of its pods", record.MoreNodes)
 	case len(missing) > 0:
-		sentence := fmt.Sprintf("the run has no cost: ConfigMap %q lacks the price of %s; add it", name, strings.Join(missing, ", "))
+		sentence := fmt.Sprintf("the run's cost is unknown: ConfigMap %q lacks the price of %s; add it", name, strings.Join(missing, ", "))
 		return strings.Join(append([]string{sentence}, faults...), "; ")
 	default:
 		return ""

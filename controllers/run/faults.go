@@ -111,7 +111,7 @@ func (r *Reconciler) stepFaultsGone(ctx context.Context, s *scope) (outcome, err
 			return outcome{}, err
 		}
 		if status.Resource != nil && !status.Gone {
-			s.loadMessage = fmt.Sprintf("Waiting for %s %q of fault %q to be deleted: see its finalizers and its controller", status.Resource.Kind, status.Resource.Name, declared.Name)
+			s.loadMessage = fmt.Sprintf("Waiting for %s %q of fault %q to be deleted: check its finalizers and its controller", status.Resource.Kind, status.Resource.Name, declared.Name)
 			s.setReadiness(v1alpha1.ConditionLoadsComplete, environment.NotReady(v1alpha1.ReasonDeleting, s.loadMessage))
 			return waitFor(faultPollInterval), nil
 		}

@@ -36,7 +36,7 @@ func (k podKiller) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 	}
 	wanted := declared.Kill.PodsOrDefault()
 	if len(candidates) < int(wanted) {
-		s.notInjected("fault %q %s, and there %s", declared.Name, declared.Kill, prose.Verb(len(candidates), "is 1 such pod", fmt.Sprintf("are %d such pods", len(candidates))))
+		s.notInjected("fault %q %s, but there %s", declared.Name, declared.Kill, prose.Verb(len(candidates), "is 1 such pod", fmt.Sprintf("are %d such pods", len(candidates))))
 		return next(), nil
 	}
 	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, candidates, wanted), int32(len(candidates))
@@ -53,7 +53,7 @@ func (k podKiller) strike(ctx context.Context, s *scope, declared v1alpha1.Fault
 			return err
 		}
 		if !deleted {
-			s.notInjected("fault %q: pod %q was gone before the fault struck it, or the operator was stopped meanwhile", declared.Name, target.Pod)
+			s.notInjected("fault %q: pod %q was deleted before the fault began, or the operator stopped while it deleted the pod", declared.Name, target.Pod)
 			return nil
 		}
 	}

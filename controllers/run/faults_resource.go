@@ -23,7 +23,7 @@ func (i resourceInjector) inject(ctx context.Context, s *scope, declared v1alpha
 	switch {
 	case s.experiment.Spec.ServiceAccountName == "":
 		// Admission refuses this. The operator must not use its own rights for the author.
-		s.notInjected("fault %q: spec.serviceAccountName is missing, with whose rights its resource is created", declared.Name)
+		s.notInjected("fault %q: spec.serviceAccountName is missing: the operator creates the resource with the rights of this account", declared.Name)
 		return next(), nil
 	case status.Resource != nil && status.Resource.UID != "":
 		return next(), i.awaitBegin(ctx, s, declared, status)
@@ -48,9 +48,9 @@ func (i resourceInjector) create(ctx context.Context, s *scope, declared v1alpha
 	case err != nil:
 		return outcome{}, err
 	case !served:
-		s.notInjected("fault %q: the cluster does not serve %s %s: install what defines it", declared.Name, status.Resource.APIVersion, status.Resource.Kind)
+		s.notInjected("fault %q: the cluster does not serve %s %s: install its CRD", declared.Name, status.Resource.APIVersion, status.Resource.Kind)
 	case !namespaced:
-		s.notInjected("fault %q: %s %s belongs to no namespace, so that it may strike others", declared.Name, status.Resource.APIVersion, status.Resource.Kind)
+		s.notInjected("fault %q: %s %s is cluster-scoped, so it could affect other workloads", declared.Name, status.Resource.APIVersion, status.Resource.Kind)
 	}
 	if !served || !namespaced {
 		status.Gone = true

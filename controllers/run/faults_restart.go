@@ -35,7 +35,7 @@ func (i restarter) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 			return next(), nil
 		}
 	}
-	s.notInjected("fault %q %s, and there is no such component", declared.Name, declared.Effect())
+	s.notInjected("fault %q %s, but there is no such component", declared.Name, declared.Effect())
 	return next(), nil
 }
 

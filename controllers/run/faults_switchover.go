@@ -37,7 +37,7 @@ func (w switcher) inject(ctx context.Context, s *scope, declared v1alpha1.Fault,
 	}
 	replicas = slices.DeleteFunc(replicas, func(pod corev1.Pod) bool { return !environment.PodReady(pod) })
 	if len(replicas) == 0 {
-		s.notInjected("fault %q %s, and no replica is ready", declared.Name, declared.Effect())
+		s.notInjected("fault %q %s, but no replica is ready", declared.Name, declared.Effect())
 		return next(), nil
 	}
 	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, replicas, 1), int32(len(replicas))
@@ -56,7 +56,7 @@ func (w switcher) switchOver(ctx context.Context, s *scope, declared v1alpha1.Fa
 			return nil
 		}
 	}
-	s.notInjected("fault %q %s, and the primary is changing already", declared.Name, declared.Effect())
+	s.notInjected("fault %q %s, but the primary is already changing", declared.Name, declared.Effect())
 	return nil
 }
 

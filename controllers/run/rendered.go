@@ -55,7 +55,7 @@ func (r *Reconciler) predecessor(ctx context.Context, s *scope) (*v1alpha1.PerfR
 	}
 	before := &v1alpha1.PerfRun{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(summary), before); err != nil {
-		return nil, fmt.Errorf("reading run %q, which is to be built alike: %w", summary.Name, err)
+		return nil, fmt.Errorf("reading the earlier run %q of the same arm: %w", summary.Name, err)
 	}
 	return before, nil
 }

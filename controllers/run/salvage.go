@@ -108,7 +108,7 @@ func (r *Reconciler) salvageLoad(ctx context.Context, s *scope, wanted v1alpha1.
 	var parts runnerOutput
 	for _, pod := range pods {
 		if err := r.readRunner(ctx, s, pod, wanted, &parts); err != nil {
-			log.FromContext(ctx).Info("No results of a runner to store", "pod", pod.Name, "error", err.Error())
+			log.FromContext(ctx).Info("Failed to read the results of a runner", "pod", pod.Name, "error", err.Error())
 		}
 	}
 	if !parts.Any() {

@@ -78,7 +78,7 @@ func (r *Reconciler) changedScript(ctx context.Context, s *scope, wanted v1alpha
 		return nil, nil
 	}
 	problem := environment.NotReady(v1alpha1.ReasonScriptChanged, fmt.Sprintf(
-		"the script of load %q is not the one that run %q measured: in ConfigMap %q, %s; restore the ConfigMap (ConfigMap %q has the text), or use the new script in an experiment of its own",
+		"the script of load %q has changed since run %q: in ConfigMap %q, %s; restore the ConfigMap (ConfigMap %q has the text), or use the new script in a separate experiment",
 		wanted.Name, measured, key.Name, changed, before.Record))
 	return &problem, nil
 }

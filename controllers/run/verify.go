@@ -148,7 +148,7 @@ func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Sco
 	}
 	if gone := faults.TrackReplacements(s.status().Faults, s.status().Effective, pods, s.now); gone > 0 {
 		all += gone
-		restarted = append(restarted, environment.Restarted{Part: "pods that replaced others", Times: gone})
+		restarted = append(restarted, environment.Restarted{Part: "replacement pods", Times: gone})
 	}
 	allowed := s.run.Spec.Validity.MaxRestartsOrDefault() + faults.AllowRestarts(s.status().Faults, all, s.now)
 	return environment.RestartFault(restarted, allowed, s.status().Timings.Ready.Time), nil

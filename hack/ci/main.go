@@ -46,17 +46,17 @@ func command(arguments []string, out io.Writer) error {
 	}
 	o := &options{}
 	flags := flag.NewFlagSet("ci "+arguments[0], flag.ContinueOnError)
-	flags.StringVar(&o.tier, "tier", string(tierLanding), "test: what needs no cluster and is quick; landing: what a landing runs")
+	flags.StringVar(&o.tier, "tier", string(tierLanding), "test: quick checks without a cluster; landing: what a landing runs")
 	flags.BoolVar(&o.all, "all", false, "run every check")
-	flags.StringVar(&o.base, "base", os.Getenv("BASE"), "a commit at which everything passed; without it, the last one at which each check passed on this machine")
-	flags.DurationVar(&o.budget, "budget", 10*time.Minute, "time for slow checks whose turn it is")
-	flags.StringVar(&o.only, "only", "", "run these checks and no others: names, separated by commas")
+	flags.StringVar(&o.base, "base", os.Getenv("BASE"), "commit at which all checks passed; default: for each check, the last commit at which it passed on this machine")
+	flags.DurationVar(&o.budget, "budget", 10*time.Minute, "time for the slow checks that take turns")
+	flags.StringVar(&o.only, "only", "", "names of the checks to run, separated by commas")
 	flags.StringVar(&o.cache, "cache", os.Getenv("PERFLAB_CACHE"), "directory of records and logs")
 	if err := flags.Parse(arguments[1:]); err != nil {
 		return err
 	}
 	if o.cache == "" {
-		return fmt.Errorf("-cache, or the variable PERFLAB_CACHE, has to name a directory: make sets it")
+		return fmt.Errorf("-cache or PERFLAB_CACHE must name a directory; make sets it")
 	}
 	read, err := readCatalogue("hack/ci/checks.yaml")
 	if err != nil {
@@ -71,7 +71,7 @@ func command(arguments []string, out io.Writer) error {
 	case "times":
 		return o.times(read, out)
 	default:
-		return fmt.Errorf("%q is none of plan, run and times", arguments[0])
+		return fmt.Errorf("unknown command %q: use plan, run or times", arguments[0])
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *state) decide(c *check) decision {
 		return decision{c, true, "changed: " + prose.Enumerate(s.owned(c, changed))}
 	case known && len(s.affecting(c, changed)) == 0:
 		last := s.passed[c.Name]
-		return decision{c, false, fmt.Sprintf("nothing it depends on has changed since %.12s, where it passed on %s", last.Commit, last.At.Format(time.DateOnly))}
+		return decision{c, false, fmt.Sprintf("its inputs have not changed since %.12s, at which it passed on %s", last.Commit, last.At.Format(time.DateOnly))}
 	default:
 		return decision{check: c}
 	}
@@ -87,7 +87,7 @@ func (s *state) takeTurns(waiting []*decision) {
 	for i, d := range waiting {
 		took := expected(d.check, s.passed)
 		if i > 0 && took > left {
-			d.why = "slow, and not its turn: the longest not run come first"
+			d.why = "slow, and not its turn"
 			continue
 		}
 		left -= took

@@ -104,7 +104,7 @@ func TestEachSlowCheckTakesTurns(t *testing.T) {
 // A skipped check names the commit at which it last passed.
 func TestSkippedCheckNamesLastPass(t *testing.T) {
 	for _, d := range plan(table(), everywhere()) {
-		if !d.run && !strings.Contains(d.why, "since 0123456789ab, where it passed on 2026-03-0") {
+		if !d.run && !strings.Contains(d.why, "since 0123456789ab, at which it passed on 2026-03-0") {
 			t.Errorf("%s: %s", d.check.Name, d.why)
 		}
 	}

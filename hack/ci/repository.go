@@ -125,7 +125,7 @@ func readRecords(file string) (*records, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, read); err != nil {
-		return nil, fmt.Errorf("%s: %w: delete it, then all checks count as not run", file, err)
+		return nil, fmt.Errorf("%s: %w: delete it to run all checks", file, err)
 	}
 	return read, nil
 }

@@ -134,7 +134,7 @@ func (r *runner) end(ended result) {
 		return
 	}
 	if err := r.records.note(ended.check.Name, ended.took, time.Now()); err != nil {
-		_, _ = fmt.Fprintln(r.out, "the pass could not be recorded:", err)
+		_, _ = fmt.Fprintln(r.out, "cannot record that it passed:", err)
 	}
 }
 

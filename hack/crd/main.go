@@ -76,7 +76,7 @@ func finish(path string) error {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if err := yaml.UnmarshalStrict(written, &apiextensionsv1.CustomResourceDefinition{}); err != nil {
-		return fmt.Errorf("the result is no definition: %w", err)
+		return fmt.Errorf("the result is not a CustomResourceDefinition: %w", err)
 	}
 	return os.WriteFile(path, slices.Concat([]byte("---\n"), written), 0o644)
 }

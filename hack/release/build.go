@@ -74,11 +74,11 @@ same Go gets the same files.`,
 	flags.StringVar(&asked.source, "source", ".", "root of the source")
 	flags.StringVar(&asked.out, "out", "dist", "output directory; the release gets a subfolder with its version")
 	flags.StringVar(&asked.version, "version", "", "version, for example v0.1.0")
-	flags.StringVar(&asked.registry, "registry", "example.org/perflab", "where the images will be pushed, which the chart names")
-	flags.StringVar(&asked.download, "download", "https://example.org/perflab", "where the archives will be, below a folder of the version, which the krew manifest names")
+	flags.StringVar(&asked.registry, "registry", "example.org/perflab", "registry that the images will be pushed to, as in the chart")
+	flags.StringVar(&asked.download, "download", "https://example.org/perflab", "URL of the folder that will have a folder of archives for each version, as in the krew manifest")
 	flags.StringVar(&asked.java, "java-image", "", "base of the sample system's image, with Java 17 or later and a shell, as NAME@sha256:…; without it the release has neither the sample system nor the demo")
-	flags.StringSliceVar(&asked.platforms, "platform", nil, "only this platform, for example linux/amd64; may be repeated, for tests")
-	flags.BoolVar(&asked.dirty, "allow-dirty", false, "build although no commit holds the source as it is")
+	flags.StringSliceVar(&asked.platforms, "platform", nil, "build only this platform, for example linux/amd64; repeatable; for tests")
+	flags.BoolVar(&asked.dirty, "allow-dirty", false, "build although the source has uncommitted changes")
 	return build
 }
 
@@ -88,7 +88,7 @@ var semantic = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[
 // begin validates the settings, and reads the commit.
 func begin(ctx context.Context, asked settings, say io.Writer) (*release, error) {
 	if !semantic.MatchString(asked.version) {
-		return nil, fmt.Errorf("--version %q: give one like v0.1.0 (make release VERSION=v0.1.0)", asked.version)
+		return nil, fmt.Errorf("--version %q: write one like v0.1.0 (make release VERSION=v0.1.0)", asked.version)
 	}
 	if _, err := os.Stat(filepath.Join(asked.source, "cmd", "perflab")); err != nil {
 		return nil, fmt.Errorf("--source %q is not the root of PerfLab's source: %w", asked.source, err)
@@ -131,7 +131,7 @@ func (r *release) make(ctx context.Context) error {
 	if err := os.Rename(partial, final); err != nil {
 		return err
 	}
-	r.progress("made %s: %d files", final, len(r.written))
+	r.progress("created %s: %d files", final, len(r.written))
 	return nil
 }
 

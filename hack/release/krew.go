@@ -37,7 +37,7 @@ func krewManifest(version string) *krewPlugin {
 	manifest.Metadata.Name = "perflab"
 	manifest.Spec = krewSpec{
 		Version: version, Homepage: "https://perflab.dev", ShortDescription: "Plan, run and analyze benchmark experiments",
-		Description: "Plans PerfLab's benchmark experiments, compares their results and reports on\nthem without a cluster, and runs and follows them in one. What runs them in the\ncluster is PerfLab's operator, which its chart installs.\n",
+		Description: "Plans PerfLab's benchmark experiments, compares their results and reports on\nthem without a cluster, and runs and follows them in one. In the cluster,\nPerfLab's operator runs them; install it with its chart.\n",
 	}
 	return manifest
 }

@@ -20,7 +20,7 @@ func newLicences() *cobra.Command {
 	var write bool
 	check := &cobra.Command{
 		Use:   "licences",
-		Short: "Check the licences of what is released, and NOTICE",
+		Short: "Check the licences of the released programs, and NOTICE",
 		Long: `Check that each program links only what its licences let it, and that NOTICE says so.
 Which they may be, and what people decided where a file does not tell, is in
 hack/release/internal/licence/policy.yaml.`,

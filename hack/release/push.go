@@ -49,7 +49,7 @@ for, which its chart names. Who may push is known from docker login, or its file
 			return nil
 		},
 	}
-	push.Flags().StringVar(&registry, "registry", "", "where to, for example ghcr.io/perflab")
+	push.Flags().StringVar(&registry, "registry", "", "registry and path, for example ghcr.io/perflab")
 	_ = push.MarkFlagRequired("registry") // The flag exists.
 	return push
 }
@@ -96,7 +96,7 @@ func withLayout(file string, do func(layoutContent) error) error {
 		return err
 	}
 	if len(manifest.Manifests) != 1 {
-		return errors.New("it holds several: release build makes one for each archive")
+		return errors.New("it has several images: release build creates one per archive")
 	}
 	return do(layoutContent{index, manifest.Manifests[0]})
 }

@@ -310,12 +310,12 @@ func TestBuildRefuses(t *testing.T) {
 		asked settings
 		want  string
 	}{
-		"NoVersion": {settings{source: dirty}, `--version "": give one like v0.1.0 (make release VERSION=v0.1.0)`},
+		"NoVersion": {settings{source: dirty}, `--version "": write one like v0.1.0 (make release VERSION=v0.1.0)`},
 		"NoV":       {settings{source: dirty, version: "0.1.0"}, `--version "0.1.0": give one`},
 		"NoSource":  {settings{source: t.TempDir(), version: "v0.1.0"}, "is not the root of PerfLab's source"},
 		"Platform":  {settings{source: dirty, version: "v0.1.0", platforms: []string{"linux"}}, `platform "linux": write OS/ARCH`},
 		"JavaTag":   {settings{source: dirty, version: "v0.1.0", java: "example.org/java:17"}, `--java-image "example.org/java:17": write the name with its digest, NAME@sha256:…`},
-		"Dirty":     {settings{source: dirty, version: "v0.1.0"}, "the source has changes that are in no commit (?? new.go)"},
+		"Dirty":     {settings{source: dirty, version: "v0.1.0"}, "the source has uncommitted changes (?? new.go)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := begin(t.Context(), tc.asked, io.Discard)

@@ -46,7 +46,7 @@ var sampleFiles = map[string]string{
 // experiment of the quick start, which runs it.
 func (r *release) packSample(ctx context.Context) error {
 	if r.java == "" {
-		r.progress("leaving out the sample system and %s: --java-image names no base", demoFile)
+		r.progress("omitting the sample system and %s: --java-image is not set", demoFile)
 		return nil
 	}
 	r.progress("building the sample system")
@@ -82,7 +82,7 @@ func (r *release) maven(ctx context.Context, arguments ...string) error {
 	command.Dir = r.source
 	printed, err := command.CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) {
-		return errors.New("mvn is missing, which builds the sample system: install Maven and a JDK, or leave out --java-image")
+		return errors.New("building the sample system requires mvn: install Maven and a JDK, or remove --java-image")
 	}
 	if err != nil {
 		return fmt.Errorf("building the sample system: %w\n%s", err, printed)

@@ -67,7 +67,7 @@ func newSigner(key, services string) (*signing.Signer, error) {
 	case identity != "":
 		return keyless(services, identity)
 	default:
-		return nil, fmt.Errorf("nothing to sign with: give a key with --key, or an identity in %s", token)
+		return nil, fmt.Errorf("no signing key: set --key, or an identity token in %s", token)
 	}
 }
 
@@ -169,7 +169,7 @@ func checkedFiles(folder string) ([]string, error) {
 			return nil, err
 		}
 		if digest(content) != sum {
-			return nil, fmt.Errorf("%s is not what %s lists: make the release again", name, checksumsFile)
+			return nil, fmt.Errorf("%s does not match %s: build the release again", name, checksumsFile)
 		}
 		names = append(names, name)
 	}

@@ -30,7 +30,7 @@ func (r *release) readCommit(ctx context.Context) error {
 	}
 	if len(changed) > 0 && !r.dirty {
 		first, _, _ := strings.Cut(string(changed), "\n")
-		return fmt.Errorf("the source has changes that are in no commit (%s): commit them, or give --allow-dirty for a trial", strings.TrimSpace(first))
+		return fmt.Errorf("the source has uncommitted changes (%s): commit them, or use --allow-dirty for a trial", strings.TrimSpace(first))
 	}
 	r.modified = len(changed) > 0
 	commit, err := r.git(ctx, "log", "-1", "--format=%H %ct")
@@ -111,14 +111,14 @@ func unpack(archived []byte) ([]bundle.Entry, error) {
 			return entries, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading what git archives: %w", err)
+			return nil, fmt.Errorf("reading the output of git archive: %w", err)
 		}
 		if header.Typeflag != tar.TypeReg {
 			continue
 		}
 		content, err := io.ReadAll(packed)
 		if err != nil {
-			return nil, fmt.Errorf("reading what git archives: %w", err)
+			return nil, fmt.Errorf("reading the output of git archive: %w", err)
 		}
 		entries = append(entries, bundle.Entry{Name: header.Name, Mode: header.Mode & bundle.Executable, Content: content})
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	errVulnerable = errors.New("known vulnerabilities can be reached from what is released: see above")
+	errVulnerable = errors.New("the released programs call code with known vulnerabilities: see above")
 	errNotChecked = errors.New("VULNERABILITIES WERE NOT CHECKED")
 )
 
@@ -52,7 +52,7 @@ the one for the other: then nothing was checked.`,
 		},
 	}
 	check.Flags().StringVar(&source, "source", ".", "root of the source")
-	check.Flags().StringVar(&database, "db", cmp.Or(os.Getenv("GOVULNDB"), publicDatabase), "the database: https://… or, for a copy, file:///… (env GOVULNDB)")
+	check.Flags().StringVar(&database, "db", cmp.Or(os.Getenv("GOVULNDB"), publicDatabase), "URL of the database: https://… or, for a copy, file:///… (env GOVULNDB)")
 	return check
 }
 
@@ -68,7 +68,7 @@ func reachable(ctx context.Context, database string) error {
 	case "http", "https":
 		err = answers(ctx, address.JoinPath("index", "db.json").String())
 	default:
-		return fmt.Errorf("--db %q: give an address that begins with https:// or file://", database)
+		return fmt.Errorf("--db %q: write a URL that begins with https:// or file://", database)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: the database %s is unreachable (%w); name a copy with GOVULNDB=file:///…", errNotChecked, database, err)

@@ -64,7 +64,7 @@ func TestUnusedAccountIsRejected(t *testing.T) {
 	object := rules.Object(t, valid)
 	apply(t, object, []change{{"spec.serviceAccountName", defaultAccount}})
 	got := answer(t, admission.Rights{Author: admission.IgnoreRights}, object)
-	if got.Allowed || !strings.Contains(got.Result.Message, "spec.serviceAccountName: Forbidden: this operator writes with its own rights") {
+	if got.Allowed || !strings.Contains(got.Result.Message, "spec.serviceAccountName: Forbidden: this operator writes with its own permissions") {
 		t.Errorf("allowed %v: %+v", got.Allowed, got.Result)
 	}
 }

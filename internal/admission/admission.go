@@ -174,7 +174,7 @@ func referred(ctx context.Context, reader client.Reader, namespace string, ref *
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, found)
 	if apierrors.IsNotFound(err) {
 		return nil, admission.Warnings{fmt.Sprintf(
-			"there is no PerfSystem %q in namespace %q yet: the experiment waits for it, and is judged by it then", ref.Name, namespace)}, nil
+			"there is no PerfSystem %q in namespace %q yet: the experiment waits for it, and is validated then", ref.Name, namespace)}, nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading PerfSystem %q: %w", ref.Name, err)

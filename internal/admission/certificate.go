@@ -68,7 +68,7 @@ func (c *Certificate) Start(ctx context.Context) error {
 	for {
 		pause := checkPause
 		if err := c.Ensure(ctx); err != nil {
-			log.FromContext(ctx).Error(err, "The webhook's certificate is not in order", "retryAfter", retryPause)
+			log.FromContext(ctx).Error(err, "The webhook's certificate could not be checked or renewed", "retryAfter", retryPause)
 			pause = retryPause
 		}
 		select {
@@ -85,7 +85,7 @@ func (c *Certificate) Ensure(ctx context.Context) error {
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: c.Namespace, Name: c.webhookName()}
 	if err := c.Live.Get(ctx, key, secret); err != nil {
-		return fmt.Errorf("reading Secret %q (apply config/webhook if it is not there): %w", key, err)
+		return fmt.Errorf("reading Secret %q (apply config/webhook if it does not exist): %w", key, err)
 	}
 	pair, valid := c.read(secret)
 	if !valid {
@@ -93,7 +93,7 @@ func (c *Certificate) Ensure(ctx context.Context) error {
 			return err
 		}
 		if pair, valid = c.read(secret); !valid {
-			return fmt.Errorf("the certificate just made is not valid for %v", c.hosts())
+			return fmt.Errorf("the new certificate is not valid for %v", c.hosts())
 		}
 	}
 	if err := c.announce(ctx, secret.Data[authorityKey]); err != nil {
@@ -136,7 +136,7 @@ func (c *Certificate) renew(ctx context.Context, secret *corev1.Secret) error {
 	hosts := c.hosts()
 	chain, key, err := cert.GenerateSelfSignedCertKey(hosts[0], nil, hosts[1:])
 	if err != nil {
-		return fmt.Errorf("making a certificate for %v: %w", hosts, err)
+		return fmt.Errorf("creating a certificate for %v: %w", hosts, err)
 	}
 	_, authority := pem.Decode(chain)
 	// Another replica may still serve the previous certificate.
@@ -156,7 +156,7 @@ func (c *Certificate) renew(ctx context.Context, secret *corev1.Secret) error {
 func (c *Certificate) announce(ctx context.Context, authorities []byte) error {
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	if err := c.Live.Get(ctx, client.ObjectKey{Name: c.Configuration}, configuration); err != nil {
-		return fmt.Errorf("reading ValidatingWebhookConfiguration %q (apply config/webhook if it is not there): %w", c.Configuration, err)
+		return fmt.Errorf("reading ValidatingWebhookConfiguration %q (apply config/webhook if it does not exist): %w", c.Configuration, err)
 	}
 	before, changed := configuration.DeepCopy(), false
 	for i := range configuration.Webhooks {

@@ -208,7 +208,7 @@ func TestTheAuthorityIsAnnouncedAgain(t *testing.T) {
 	fresh := read(t, &admissionregistrationv1.ValidatingWebhookConfiguration{}, "configuration.yaml", 0)
 	expect.NoError(t, admin.Delete(t.Context(), fresh.DeepCopyObject().(client.Object)))
 	err := kept.Ensure(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "apply config/webhook if it is not there") {
+	if err == nil || !strings.Contains(err.Error(), "apply config/webhook if it does not exist") {
 		t.Errorf("it is not said what is missing: %v", err)
 	}
 	expect.NoError(t, admin.Create(t.Context(), fresh))

@@ -32,8 +32,8 @@ func stored(t *testing.T, begun bool) *unstructured.Unstructured {
 // frozen returns changes of every immutable field, with the expected path and message.
 func frozen() map[string]rule {
 	sentence := func(field string) string {
-		return "the experiment has started, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put " + field +
-			" back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one"
+		return "the experiment has started, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: restore " + field +
+			", or give the changed experiment a new name; if you do not need its runs, delete the experiment and apply the changed one"
 	}
 	return map[string]rule{
 		"another system":      refuse("spec.system", sentence("spec.system"), change{"spec.system.kafka.version", "4.2.0"}),
@@ -60,7 +60,7 @@ func frozen() map[string]rule {
 		"a price list":    refuse("spec.cost", sentence("spec.cost"), change{"spec.cost", "{priceList: {name: prices}}"}),
 		"other validity":  refuse("spec.validity", sentence("spec.validity"), change{"spec.validity.maxErrorPercent", "5"}),
 		"other deadlines": refuse("spec.deadlines", sentence("spec.deadlines"), change{"spec.deadlines.load", "3h"}),
-		"fewer blocks":    refuse("spec.design.blocks", "the experiment has started, so design.blocks may only be raised above 6: a block that is planned can't be undone", change{"spec.design.blocks", "5"}),
+		"fewer blocks":    refuse("spec.design.blocks", "the experiment has started, so design.blocks may only be raised above 6: a planned block can't be removed", change{"spec.design.blocks", "5"}),
 	}
 }
 
@@ -89,13 +89,13 @@ func TestSpecIsImmutableOnceStarted(t *testing.T) {
 	}
 	t.Run("more runs than meant", func(t *testing.T) {
 		rules.Verdict(t, update(t, begun, []change{{"spec.design.blocks", "51"}}), "spec.design.maxRuns",
-			"2 arms, 2 scenarios and 51 blocks make 204 runs, more than design.maxRuns of 200: write maxRuns: 204 if they are meant, or fewer blocks")
+			"2 arms, 2 scenarios and 51 blocks make 204 runs, more than design.maxRuns of 200: write maxRuns: 204 if that is intended, or fewer blocks")
 	})
 }
 
 // The interim analyses share the error probability, so none may be added or removed.
 func TestInterimAnalysesAreImmutable(t *testing.T) {
-	const sentence = "the experiment has started, and its error probability is spent over interim analyses after blocks 6 to 20: put design.blocks and design.target.maxBlocks back"
+	const sentence = "the experiment has started, and its error probability is spent over interim analyses after blocks 6 to 20: restore design.blocks and design.target.maxBlocks"
 	c, _ := user(t)
 	begun := stored(t, false)
 	apply(t, begun, []change{{"spec.design", "{blocks: 6, seed: 7, target: {verdicts: true, maxBlocks: 20}}"}})
@@ -104,7 +104,7 @@ func TestInterimAnalysesAreImmutable(t *testing.T) {
 	expect.NoError(t, c.Status().Update(t.Context(), begun))
 	rules.Verdict(t, update(t, begun, []change{{"spec.design.target.maxBlocks", "24"}}), "spec.design", sentence)
 	rules.Verdict(t, update(t, begun, []change{{"spec.design.blocks", "8"}}), "spec.design", sentence)
-	rules.Verdict(t, update(t, begun, []change{{"spec.design.target", "{halfWidthPercent: 3, maxBlocks: 20}"}}), "spec.design", "put spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts back")
+	rules.Verdict(t, update(t, begun, []change{{"spec.design.target", "{halfWidthPercent: 3, maxBlocks: 20}"}}), "spec.design", "restore spec.design.order, seed, calibrate and target.halfWidthPercent or verdicts")
 	rules.Verdict(t, update(t, begun, []change{{"spec.design.budget", "48h"}}), "", "")
 }
 

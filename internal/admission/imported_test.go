@@ -34,10 +34,10 @@ func TestImportedExperimentIsNotValidated(t *testing.T) {
 func TestImportedIsImmutable(t *testing.T) {
 	record := storedRecord(t)
 	for name, rule := range map[string]rule{
-		"the annotation taken out": refuse(annotation, `an imported experiment is a record of what was measured elsewhere and stays one: put the annotation back as it was ("lab/heap 1 2026-03-02T08:00:00Z"), or create the experiment under another name to run it here`, change{annotations, ""}),
-		"another origin":           refuse(annotation, "stays one: put the annotation back", change{annotations, `{perflab.dev/imported: ""}`}),
-		"another spec":             refuse("spec", "so its spec stays as it was there: put it back, or create the changed experiment under another name", change{"spec.suspend", "true"}),
-		"both":                     refuse(annotation, "stays one: put the annotation back", change{"spec.suspend", "true"}, change{annotations, ""}),
+		"the annotation taken out": refuse(annotation, `an imported experiment is a record of what was measured elsewhere and stays imported: restore the annotation ("lab/heap 1 2026-03-02T08:00:00Z"), or create the experiment under another name to run it here`, change{annotations, ""}),
+		"another origin":           refuse(annotation, "stays imported: restore the annotation", change{annotations, `{perflab.dev/imported: ""}`}),
+		"another spec":             refuse("spec", "so its spec can't change: restore it, or create the changed experiment under another name", change{"spec.suspend", "true"}),
+		"both":                     refuse(annotation, "stays imported: restore the annotation", change{"spec.suspend", "true"}, change{annotations, ""}),
 		"another label":            accept(change{"metadata.labels", "{team: storage}"}),
 		"another annotation":       accept(change{annotations, `{perflab.dev/imported: "lab/heap 1 2026-03-02T08:00:00Z", team: storage}`}),
 	} {
@@ -47,7 +47,7 @@ func TestImportedIsImmutable(t *testing.T) {
 		for _, value := range []string{imported, `{perflab.dev/imported: ""}`} {
 			t.Run(name+" with "+value, func(t *testing.T) {
 				rules.Verdict(t, update(t, live, []change{{annotations, value}}), annotation,
-					"an experiment that was made here can't become an imported one: take the annotation out again, and write spec.suspend: true")
+					"an experiment that was created here can't become an imported one: remove the annotation, and set spec.suspend: true")
 			})
 		}
 	}

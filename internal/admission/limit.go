@@ -68,5 +68,5 @@ func (l *Limits) take(author string, questions int) error {
 	}
 	reserved.CancelAt(now)
 	seconds := int(math.Ceil(wait.Seconds()))
-	return apierrors.NewTooManyRequests(fmt.Sprintf("user %q has written so much that the API server cannot be asked about all of it: try again in %d s", author, seconds), seconds)
+	return apierrors.NewTooManyRequests(fmt.Sprintf("user %q exceeded the limit of authorization checks: retry in %d s", author, seconds), seconds)
 }

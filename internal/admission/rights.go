@@ -94,7 +94,7 @@ func (r Rights) judge(ctx context.Context, namespace, what string, needs []refer
 	}
 	request, err := admission.RequestFromContext(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("finding who asks: %w", err)
+		return nil, nil, fmt.Errorf("finding the author of the request: %w", err)
 	}
 	a := author{user: request.UserInfo, namespace: namespace, what: what}
 	lacking, err := r.lacking(ctx, a, groupQuestions(needs))
@@ -136,7 +136,7 @@ func groupQuestions(needs []references.Need) []question {
 func (r Rights) lacking(ctx context.Context, a author, questions []question) ([]question, error) {
 	if len(questions) > maxQuestions {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf(
-			"the %s refers to %d things whose use takes a right, and no more than %d can be asked about while it is written: split it, or let modules share Secrets", a.what, len(questions), maxQuestions))
+			"the %s needs %d rights, but at most %d can be checked when it is written: split it, or share Secrets between modules", a.what, len(questions), maxQuestions))
 	}
 	if err := r.Limits.take(a.user.Username, len(questions)); err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (r Rights) ask(ctx context.Context, a author, right references.Right) (bool
 	}
 	if err := r.Reviewer.Create(ctx, review); err != nil {
 		return false, apierrors.NewServiceUnavailable(fmt.Sprintf(
-			"could not ask the API server whether user %q may %s in namespace %q: %v: nothing is wrong with the %s, try again", a.user.Username, right, a.namespace, err, a.what))
+			"could not check whether user %q may %s in namespace %q: %v: this is not an error in the %s; try again", a.user.Username, right, a.namespace, err, a.what))
 	}
 	return review.Status.Allowed, nil
 }
@@ -205,7 +205,7 @@ func (a author) faults(lacking []question) field.ErrorList {
 	var faults field.ErrorList
 	for _, question := range lacking {
 		faults = append(faults, field.Forbidden(question.place(), fmt.Sprintf(
-			"%s%s: PerfLab uses only what the author may; ask for the right, or let someone who has it apply the %s",
+			"%s%s: PerfLab uses only what the author may use: ask for the right, or have someone who has it apply the %s",
 			question.where(), a.message(question), a.what)))
 	}
 	return faults
@@ -225,10 +225,10 @@ func (a author) warnings(lacking []question) admission.Warnings {
 func (a author) message(lacking question) string {
 	sentence := fmt.Sprintf("user %q may not %s in namespace %q", a.user.Username, lacking.right, a.namespace)
 	if whose := lacking.needs[0].Whose; whose != "" {
-		sentence += ", as " + whose + " must"
+		sentence += ", which " + whose + " needs"
 	}
 	if others := len(lacking.needs) - 1; others > 0 {
-		sentence += fmt.Sprintf(" (%d more of its fields need it, too)", others)
+		sentence += fmt.Sprintf(" (other fields that need it: %d)", others)
 	}
 	return sentence
 }

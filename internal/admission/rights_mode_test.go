@@ -133,7 +133,7 @@ func TestReviewNamesAuthor(t *testing.T) {
 
 // A failed review rejects the experiment, and the message does not blame its author.
 func TestFailedReviewRejects(t *testing.T) {
-	sentence := `could not ask the API server whether user "jane" may get Secret "login" in namespace "lab": away: nothing is wrong with the experiment, try again`
+	sentence := `could not check whether user "jane" may get Secret "login" in namespace "lab": away: this is not an error in the experiment; try again`
 	rights := admission.Rights{Author: admission.EnforceRights, Reviewer: &reviewer{fails: errors.New("away")}}
 	got := answer(t, rights, rules.Object(t, valid))
 	if got.Allowed || got.Result.Code != http.StatusServiceUnavailable || !strings.Contains(got.Result.Message, sentence) {
@@ -152,7 +152,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	}{
 		// The target's login adds one.
 		{variables: 99},
-		{variables: 100, sentence: "the experiment refers to 401 things whose use takes a right, and no more than 400 can be asked about while it is written: split it, or let modules share Secrets"},
+		{variables: 100, sentence: "the experiment needs 401 rights, but at most 400 can be checked when it is written: split it, or share Secrets between modules"},
 	} {
 		t.Run(fmt.Sprint(c.variables), func(t *testing.T) {
 			object, asked := rules.Object(t, valid), &reviewer{allowed: map[string]bool{"login": true}}

@@ -98,7 +98,7 @@ func (a *author) message(what string) string {
 	return fmt.Sprintf("user %q may not %s in namespace %q", a.name, what, a.namespace)
 }
 
-const advice = ": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the experiment"
+const advice = ": PerfLab uses only what the author may use: ask for the right, or have someone who has it apply the experiment"
 
 // secretVariable is a variable from the Secret "token".
 const secretVariable = "{name: TOKEN, valueFrom: {secretKeyRef: {name: token, key: k}}}"
@@ -264,7 +264,7 @@ func TestLackingRightsAreReportedOnce(t *testing.T) {
 	object := rules.Object(t, valid)
 	apply(t, object, []change{{"spec.system.modules.0.env", "[{name: A, valueFrom: {secretKeyRef: {name: login, key: a}}}, {name: B, valueFrom: {secretKeyRef: {name: login, key: b}}}]"}})
 	answer := a.ask(object)
-	rules.Verdict(t, answer, "spec.system.target.credentialsSecret", a.message(`get Secret "login"`)+" (2 more of its fields need it, too)")
+	rules.Verdict(t, answer, "spec.system.target.credentialsSecret", a.message(`get Secret "login"`)+" (other fields that need it: 2)")
 	if count := strings.Count(answer.Error(), "may not"); count != 1 {
 		t.Errorf("said %d times: %v", count, answer)
 	}
@@ -272,7 +272,7 @@ func TestLackingRightsAreReportedOnce(t *testing.T) {
 
 func TestSystemAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
-	rules.Verdict(t, a.ask(shared(t)), "spec.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the system")
+	rules.Verdict(t, a.ask(shared(t)), "spec.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may use: ask for the right, or have someone who has it apply the system")
 	a.grant(t, right{"get", "", "secrets", "login"})
 	rules.Verdict(t, a.ask(shared(t)), "", "")
 }

@@ -82,7 +82,7 @@ func (e *experiments) isScheduled(ctx context.Context, before, experiment *v1alp
 	}
 	request, err := admission.RequestFromContext(ctx)
 	if err != nil {
-		return false, fmt.Errorf("finding who asks: %w", err)
+		return false, fmt.Errorf("finding the author of the request: %w", err)
 	}
 	self, err := e.rights.self(ctx)
 	if err != nil || request.UserInfo.Username != self {
@@ -103,7 +103,7 @@ func (e *experiments) isScheduled(ctx context.Context, before, experiment *v1alp
 func (r Rights) self(ctx context.Context) (string, error) {
 	review := &authenticationv1.SelfSubjectReview{}
 	if err := r.Reviewer.Create(ctx, review); err != nil {
-		return "", apierrors.NewServiceUnavailable(fmt.Sprintf("could not ask the API server who the operator is: %v: nothing is wrong with the experiment, try again", err))
+		return "", apierrors.NewServiceUnavailable(fmt.Sprintf("could not find the operator's user name: %v: this is not an error in the experiment; try again", err))
 	}
 	return review.Status.UserInfo.Username, nil
 }

@@ -36,12 +36,12 @@ func TestSchedules(t *testing.T) {
 		"as it is":       accept(),
 		"no such minute": refuse("spec.schedule", "write minute, hour, day of the month, month and day of the week", change{"spec.schedule", "60 2 * * *"}),
 		"no such zone":   refuse("spec.timeZone", "write the name of a time zone, for example Europe/Berlin, or UTC", change{"spec.timeZone", "Europe/Atlantis"}),
-		"a zone within":  refuse("spec.schedule", "the time zone does not belong there: write it into timeZone", change{"spec.schedule", "TZ=UTC 0 2 * * *"}),
+		"a zone within":  refuse("spec.schedule", "the schedule contains a time zone: write it into timeZone instead", change{"spec.schedule", "TZ=UTC 0 2 * * *"}),
 		"an unknown module in the template": refuse(inTemplate+aSet+".modules[0].name", `arm "changed": the system has no module "inventory"`,
 			change{inTemplate + set, `{modules: [{name: inventory, replicas: 2}]}`}),
 		"misspelt affinity in the template": refuse(inTemplate+"spec.system.kafka.brokers.placement.affinity.podAfinity", "an affinity has no such field",
 			change{inTemplate + "spec.system.kafka.brokers.placement", "{affinity: {podAfinity: {}}}"}),
-		"names too long together": refuse(inTemplate+"spec.system.modules[1].name", "characters together, and 62 are allowed",
+		"names too long together": refuse(inTemplate+"spec.system.modules[1].name", "characters, and 62 are allowed",
 			change{"metadata.name", "a-name-of-23-characters"}, change{inTemplate + "spec.system.modules.1.name", "a-module-with-a-name-of-36-characters"}),
 		"even controllers in the template": warn("write an odd number, for example 3 (spec.template.spec.system.kafka.controllers.replicas)",
 			change{inTemplate + "spec.system.kafka.controllers.replicas", "2"}),
@@ -59,7 +59,7 @@ func TestSchedules(t *testing.T) {
 // the workloads that it watches. An editor needs all of them.
 func TestScheduleAuthorsNeedRights(t *testing.T) {
 	a := writer(t)
-	rules.Verdict(t, a.ask(nightly(t)), "spec.template.spec.system.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may; ask for the right, or let someone who has it apply the schedule")
+	rules.Verdict(t, a.ask(nightly(t)), "spec.template.spec.system.target.credentialsSecret", a.message(`get Secret "login"`)+": PerfLab uses only what the author may use: ask for the right, or have someone who has it apply the schedule")
 	rules.Verdict(t, a.ask(nightly(t)), "spec.onImageChange[0]", a.message(`get Deployment "okapi"`))
 	stored := nightly(t)
 	stored.SetNamespace(a.namespace)

@@ -34,7 +34,7 @@ func TestSystems(t *testing.T) {
 		"unknown excluded module":    refuse("spec.postgres.readWriteSplit.exclude", `the system has no module "inventory"`, change{"spec.postgres.readWriteSplit.exclude", "[inventory]"}),
 		"patch of nothing":           refuse("spec.patches[0]", "the patch of Pooler changes nothing: there is no Pooler", change{"spec.patches", "[{kind: Pooler, merge: {spec: {a: b}}}]"}),
 		"misspelt affinity":          refuse("spec.kafka.brokers.placement.affinity.podAfinity", "an affinity has no such field", change{"spec.kafka.brokers.placement", "{affinity: {podAfinity: {}}}"}),
-		"even controllers":           warn("2 nodes of kafka.controllers survive no more failures than 1: write an odd number, for example 3 (spec.kafka.controllers.replicas)", change{"spec.kafka.controllers.replicas", "2"}),
+		"even controllers":           warn("2 nodes of kafka.controllers tolerate no more failures than 1: write an odd number, for example 3 (spec.kafka.controllers.replicas)", change{"spec.kafka.controllers.replicas", "2"}),
 	}
 	for name, rule := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestExperimentsOfASharedSystem(t *testing.T) {
 	system.SetNamespace(namespace)
 	expect.NoError(t, c.Create(t.Context(), system), "making the system")
 	rules.Verdict(t, ask(), "", "")
-	rules.Verdict(t, ask(unknown), "spec.arms[1].set.modules[0].name", `the system has no module "inventory": write one it has (gateway, circulation)`)
+	rules.Verdict(t, ask(unknown), "spec.arms[1].set.modules[0].name", `the system has no module "inventory": write one of its modules (gateway, circulation)`)
 	rules.Verdict(t, ask(change{"metadata.name", strings.Repeat("a", 32)}, change{"spec.arms.1.set", ""}), "", "")
 
 	apply(t, system, []change{{"spec.modules.0.name", strings.Repeat("g", 40)}, {"spec.target.module", strings.Repeat("g", 40)}})

@@ -17,10 +17,10 @@ import (
 func TestInvalidExperimentsAreRejected(t *testing.T) {
 	judge(t, valid, map[string]rule{
 		"half a byte":       refuse(aModule+".jvm.heap.max", `the heap of module "circulation" is 512m, which is 0.512 bytes: write 512Mi`, change{module + ".jvm", "{heap: {max: 512m}}"}),
-		"two collectors":    refuse(aModule+".jvm.options[1]", "a second garbage collector beside -XX:+UseG1GC", change{module + ".jvm", `{options: ["-XX:+UseG1GC", "-XX:+UseZGC"]}`}),
+		"two collectors":    refuse(aModule+".jvm.options[1]", "a second garbage collector in addition to -XX:+UseG1GC", change{module + ".jvm", `{options: ["-XX:+UseG1GC", "-XX:+UseZGC"]}`}),
 		"topics that meet":  refuse("spec.system.kafka.topics[0]", `topics "a.b" (group "data-import") and "a_b" (group "data-import") collide`, change{"spec.system.kafka.topics.0", "{group: data-import, names: [a.b, a_b]}"}),
 		"unknown parameter": refuse("spec.system.postgres.parameters.work_memo", "PostgreSQL has no parameter work_memo: did you mean work_mem?", change{"spec.system.postgres.parameters", "{work_memo: 4MB}"}),
-		"hundreds of cores": warn("which is 500 cores: write 500m for thousandths of a core", change{module + ".resources", "{requests: {cpu: 500}, limits: {memory: 512Mi}}"}),
+		"hundreds of cores": warn("which is 500 cores: write 500m for millicores", change{module + ".resources", "{requests: {cpu: 500}, limits: {memory: 512Mi}}"}),
 	})
 }
 
@@ -45,7 +45,7 @@ func TestScriptsAreReadFromConfigMaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules.Verdict(t, c.Create(t.Context(), object, client.DryRunAll), "spec.scenarios[0].loads[0].parallelism",
-		`load "search" has 2 users, and every k6 runner needs at least one: write parallelism: 2 or less, or more users`)
+		`load "search" has 2 users, and every k6 runner needs at least one: set parallelism to 2 or less, or add users`)
 }
 
 // A started experiment can be stopped despite faults: its spec is immutable.

@@ -53,12 +53,12 @@ const defaultGrace = 24 * time.Hour
 
 // Reasons for a removal.
 const (
-	whyOld          = "it is older than records are retained"
-	whySuperfluous  = "there are as many later ones as are retained"
+	whyOld          = "it exceeds the retention period"
+	whySuperfluous  = "enough newer records are retained"
 	whyUnreachable  = "no record refers to it"
-	whyUnindexed    = "no record of its experiment has what it leads to"
-	whyBrokenOff    = "a write of it was broken off"
-	whyNoReferences = "there are objects, and not one reference leads to any of them"
+	whyUnindexed    = "no record of its experiment has the item that it refers to"
+	whyBrokenOff    = "its write was interrupted"
+	whyNoReferences = "the archive has objects, but no references to them"
 )
 
 // Collect removes the records that the policy does not retain, and all unreferenced objects,
@@ -77,7 +77,7 @@ func (s *Store) Collect(ctx context.Context, policy CollectionPolicy, tell func(
 		policy.Grace = defaultGrace
 	}
 	if policy.Grace < 3*ReuseAge {
-		return CollectionResult{}, fmt.Errorf("%w: what is collected has to be older than %s: give a longer grace, such as 24h", ErrInvalidRecord, 3*ReuseAge)
+		return CollectionResult{}, fmt.Errorf("%w: the grace period must be at least %s: set a longer one, such as 24h", ErrInvalidRecord, 3*ReuseAge)
 	}
 	c := &collection{Store: s, policy: policy, tell: tell, now: s.options.Clock(), marks: marks{}, referencedRuns: map[Reference]bool{}}
 	if err := c.references(ctx); err != nil {
@@ -127,7 +127,7 @@ func (c *collection) references(ctx context.Context) error {
 	}{{ExperimentsPrefix, c.policy.Experiments}, {RunsPrefix, c.policy.Runs}} {
 		for group, err := range groupRecords(c.Walk(ctx, kind.prefix), Reference.isSameGroup) {
 			if err != nil {
-				return fmt.Errorf("nothing is taken away while a record can't be read: %w", err)
+				return fmt.Errorf("nothing is deleted while a record can't be read: %w", err)
 			}
 			c.decide(group, kind.retention)
 		}
@@ -227,7 +227,7 @@ func (c *collection) checkReferences() error {
 	if c.sum.Records+c.sum.RecordsKept > 0 || c.policy.WithoutReferences {
 		return nil
 	}
-	return &Error{Kind: ErrNotFound, Store: c.name, Operation: "collecting", Object: objectsPrefix, Reason: whyNoReferences, Advice: "restore the references from the objects, or say that all may go"}
+	return &Error{Kind: ErrNotFound, Store: c.name, Operation: "collecting", Object: objectsPrefix, Reason: whyNoReferences, Advice: "restore the references from the objects, or confirm that everything may be deleted"}
 }
 
 // removalReason describes why an object is removed; empty: it is retained. It is pure.

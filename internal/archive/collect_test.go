@@ -132,7 +132,7 @@ func TestCollectFailsOnUnreadableRecord(t *testing.T) {
 			before := objectsIn(t, bucket)
 			_, err := openAfterWeek(t, bucket).Collect(t.Context(), archive.CollectionPolicy{Runs: archive.Retention{Count: 1}}, nil)
 			fails(t, err, c.want)
-			if !strings.Contains(err.Error(), "nothing is taken away") || !maps.Equal(before, objectsIn(t, bucket)) {
+			if !strings.Contains(err.Error(), "nothing is deleted") || !maps.Equal(before, objectsIn(t, bucket)) {
 				t.Errorf("%v; there is %v", err, objectsIn(t, bucket))
 			}
 		})

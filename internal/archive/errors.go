@@ -19,27 +19,27 @@ import (
 // Kinds of errors.
 var (
 	// ErrUnavailable means that the store does not respond. A retry may help.
-	ErrUnavailable = errors.New("the archive is away")
+	ErrUnavailable = errors.New("the archive is unavailable")
 	// ErrForbidden means that rights or credentials are missing.
-	ErrForbidden = errors.New("the archive forbids it")
+	ErrForbidden = errors.New("the archive denies access")
 	// ErrFull means that a quota or the storage is exhausted.
 	ErrFull = errors.New("the archive is full")
 	// ErrNotFound means that the object or the bucket does not exist.
 	ErrNotFound = errors.New("not in the archive")
 	// ErrMismatch means that the store has other bytes than were written.
-	ErrMismatch = errors.New("the archive has other bytes")
+	ErrMismatch = errors.New("the archive has different content")
 	// ErrTooLarge means that an object exceeds the maximum size.
 	ErrTooLarge = errors.New("too large for the archive")
 	// ErrInvalidLocation means that the declaration of the archive is invalid.
-	ErrInvalidLocation = errors.New("not a location of an archive")
+	ErrInvalidLocation = errors.New("invalid archive location")
 	// ErrInvalidRecord means that a record is invalid.
-	ErrInvalidRecord = errors.New("not a record")
+	ErrInvalidRecord = errors.New("invalid record")
 	// ErrUnknownManifest means that a later version of PerfLab wrote the manifest.
-	ErrUnknownManifest = errors.New("not a manifest this version knows")
+	ErrUnknownManifest = errors.New("not a manifest that this version can read")
 )
 
 // ErrExists is the error of [Bucket.Write] if the object exists. A [Store] handles it.
-var ErrExists = errors.New("there is an object of that name")
+var ErrExists = errors.New("the object already exists")
 
 // Error of an operation on an object.
 type Error struct {
@@ -120,10 +120,10 @@ var movedStatuses = []int{http.StatusMovedPermanently, http.StatusFound, http.St
 
 // advice by the kind of error.
 var advice = map[error]string{
-	ErrUnavailable:     "it is tried again: see that the store is up and can be reached from here",
-	ErrForbidden:       "see that the credentials are right and may list, read and write there",
-	ErrFull:            "make room in the store or raise its quota; it is tried again",
-	ErrMismatch:        "nothing was taken from it and nothing was overwritten: compare the object with sha256sum and, if it is damaged, restore or delete it",
+	ErrUnavailable:     "check that the store is running and reachable from here; PerfLab retries",
+	ErrForbidden:       "check that the credentials are correct and allow listing, reading and writing",
+	ErrFull:            "make room in the store or raise its quota; PerfLab retries",
+	ErrMismatch:        "PerfLab used none of it and overwrote nothing: compare the object with sha256sum and, if it is damaged, restore or delete it",
 	ErrInvalidLocation: "correct the archive's URL",
 }
 
@@ -132,7 +132,7 @@ func (s *Store) explain(doing, object string, err error) error {
 	why, is := s.classify(err)
 	advice := advice[is]
 	if errors.Is(is, ErrNotFound) {
-		advice = "see that it was not deleted, and that the URL names the right bucket and prefix"
+		advice = "check that it was not deleted, and that the URL names the right bucket and prefix"
 	}
 	return &Error{Kind: is, Store: s.name, Operation: doing, Object: object, Reason: why, Advice: advice, isBucket: why == whyNoBucket, cause: err}
 }
@@ -142,7 +142,7 @@ func (s *Store) mismatch(object, why string) error {
 	return &Error{Kind: ErrMismatch, Store: s.name, Operation: "reading", Object: object, Reason: why, Advice: advice[ErrMismatch]}
 }
 
-const whyNoBucket = "the store has no such bucket"
+const whyNoBucket = "the bucket does not exist"
 
 // isAbsent reports whether an object is missing in an existing bucket.
 func isAbsent(err error) bool {
@@ -166,24 +166,24 @@ func (s *Store) classify(err error) (why string, is error) {
 	var refused deniedError
 	switch {
 	case errors.Is(err, ErrMismatch):
-		return "it is larger than any object of an archive", ErrMismatch
+		return "it exceeds the maximum size of an archive object", ErrMismatch
 	case errors.Is(err, ErrNotFound):
-		return "it is not there", ErrNotFound
+		return "it does not exist", ErrNotFound
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "there is no space left", ErrFull
 	case errors.As(err, &refused):
-		return "its address is " + refused.Denied() + ", and --allow-targets does not name it", ErrInvalidLocation
+		return "the store's address is " + refused.Denied() + ", which --allow-targets does not list", ErrInvalidLocation
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
-		return "the directory may not be written or read", ErrForbidden
+		return "PerfLab may not read or write the directory", ErrForbidden
 	default:
 		return s.unreachable(err), ErrUnavailable
 	}
 }
 
 func (a ServerResponse) classify() (why string, is error) {
-	said := fmt.Sprintf("the store answers %d", a.Status)
+	said := fmt.Sprintf("the store returned %d", a.Status)
 	if a.Code != "" {
-		said = fmt.Sprintf("the store answers %d %s", a.Status, a.Code)
+		said = fmt.Sprintf("the store returned %d %s", a.Status, a.Code)
 	}
 	switch {
 	case a.Code == "NoSuchBucket" || a.Code == "ContainerNotFound":
@@ -193,13 +193,13 @@ func (a ServerResponse) classify() (why string, is error) {
 	case slices.Contains(awayCodes, a.Code):
 		return said, ErrUnavailable
 	case a.Status == http.StatusNotFound && slices.Contains(absentCodes, a.Code):
-		return "it is not there", ErrNotFound
+		return "it does not exist", ErrNotFound
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden, slices.Contains(forbiddenCodes, a.Code):
 		return said, ErrForbidden
 	case a.Status == http.StatusNotImplemented:
-		return said + ", and so can't write only what is not there yet", ErrInvalidLocation
+		return said + ": it does not support conditional writes", ErrInvalidLocation
 	case slices.Contains(movedStatuses, a.Status), slices.Contains(elsewhereCodes, a.Code):
-		return said + ", as it does for another region or endpoint than the bucket's", ErrInvalidLocation
+		return said + ": the bucket may be in another region or at another endpoint", ErrInvalidLocation
 	default:
 		return said, ErrUnavailable
 	}
@@ -214,21 +214,21 @@ func (s *Store) unreachable(err error) string {
 	var waited net.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &waited) && waited.Timeout():
-		return "it does not answer within " + s.options.Timeout.Round(time.Millisecond).String()
+		return "the store does not respond within " + s.options.Timeout.Round(time.Millisecond).String()
 	case errors.As(err, &resolving):
-		return "its name does not resolve"
+		return "the store's host name does not resolve"
 	case errors.As(err, &unknown), errors.As(err, &certificate):
-		return "its certificate is not trusted here"
+		return "the store's certificate is not trusted"
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "it does not speak TLS"
+		return "the store does not use TLS"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "it refuses the connection"
+		return "the store refuses the connection"
 	case isConnectionLost(err):
-		return "it breaks off"
+		return "the connection was lost"
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EIO), errors.Is(err, syscall.ESTALE):
-		return "its directory can't be read"
+		return "the store's directory can't be read"
 	default:
-		return "it can't be asked"
+		return "the store can't be reached"
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *Store) Experiments(ctx context.Context, namespace, name string) ([]stri
 // own records last.
 func (s *Store) Forget(ctx context.Context, of Identity, dryRun bool, tell func(key string)) error {
 	if of.ExperimentUID == "" || of.Run != "" {
-		return badRecord("what is to be forgotten is an experiment: give its UID, and no run")
+		return badRecord("only an experiment can be forgotten: specify its UID, and no run")
 	}
 	going, err := s.keysOfExperiment(ctx, of)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) keysOfExperiment(ctx context.Context, to Identity) ([]string, er
 	var keys []string
 	for point, err := range s.Points(ctx, to.Namespace, "") {
 		if err != nil {
-			return nil, fmt.Errorf("looking for it in the series: %w", err)
+			return nil, fmt.Errorf("searching the series: %w", err)
 		}
 		if point.ExperimentUID == to.ExperimentUID {
 			keys = append(keys, point.String())

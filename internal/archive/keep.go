@@ -29,16 +29,16 @@ func (s *Store) Keep(ctx context.Context, record Record) (Reference, error) {
 		return Reference{}, err
 	}
 	if len(text) > maxManifest {
-		return Reference{}, badRecord("its manifest has %d bytes, and %d at most: give fewer items", len(text), maxManifest)
+		return Reference{}, badRecord("its manifest has %d bytes, but at most %d are allowed: use fewer items", len(text), maxManifest)
 	}
 	for _, item := range record.Items {
 		if _, err := s.put(ctx, item.Bytes, item.MediaType); err != nil {
-			return Reference{}, fmt.Errorf("keeping the %s %q: %w", item.Kind, item.Name, err)
+			return Reference{}, fmt.Errorf("storing the %s %q: %w", item.Kind, item.Name, err)
 		}
 	}
 	digest, err := s.put(ctx, text, "application/json")
 	if err != nil {
-		return Reference{}, fmt.Errorf("keeping the manifest: %w", err)
+		return Reference{}, fmt.Errorf("storing the manifest: %w", err)
 	}
 	if err := s.checkReferences(ctx, manifest.Runs); err != nil {
 		return Reference{}, err
@@ -94,7 +94,7 @@ func (s *Store) checkReferences(ctx context.Context, runs []Reference) error {
 	}
 	for _, run := range runs {
 		if missing[run] {
-			return &Error{Kind: ErrNotFound, Store: s.name, Operation: "reading", Object: run.String(), Reason: "it is not there, and the record to be kept rests on it", Advice: "keep the run first"}
+			return &Error{Kind: ErrNotFound, Store: s.name, Operation: "reading", Object: run.String(), Reason: "it does not exist, but the record refers to it", Advice: "archive the run first"}
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func (s *Store) readReference(ctx context.Context, reference Reference) error {
 		return err
 	}
 	if !bytes.Equal(body, reference.content()) {
-		return s.mismatch(reference.String(), "it does not hold the digest that is in its name")
+		return s.mismatch(reference.String(), "it does not contain the digest in its name")
 	}
 	return nil
 }
@@ -141,12 +141,12 @@ func (s *Store) manifest(ctx context.Context, reference Reference) (*Manifest, e
 	manifest, err := ParseManifest(text)
 	if err != nil {
 		return nil, &Error{
-			Kind: ErrUnknownManifest, Store: s.name, Operation: "reading", Object: reference.Manifest.key(), Reason: "it is not a manifest that this version knows",
+			Kind: ErrUnknownManifest, Store: s.name, Operation: "reading", Object: reference.Manifest.key(), Reason: "it is not a manifest that this version can read",
 			Advice: "read it with the version of PerfLab that wrote it, or a later one", cause: err,
 		}
 	}
 	if manifest.Reference(reference.Manifest) != reference {
-		return nil, s.mismatch(reference.Manifest.key(), "it is the manifest of another record than "+reference.prefix())
+		return nil, s.mismatch(reference.Manifest.key(), "it is not the manifest of "+reference.prefix())
 	}
 	return manifest, nil
 }
@@ -158,7 +158,7 @@ func (s *Store) Item(ctx context.Context, entry Entry) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(body)) != entry.Size {
-		return nil, s.mismatch(entry.Digest.key(), fmt.Sprintf("it has %d bytes where its manifest says %d", len(body), entry.Size))
+		return nil, s.mismatch(entry.Digest.key(), fmt.Sprintf("it has %d bytes, but its manifest specifies %d", len(body), entry.Size))
 	}
 	return body, nil
 }

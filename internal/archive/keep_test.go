@@ -175,7 +175,7 @@ func TestKeepExperimentNeedsItsRuns(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	_, err := store.Keep(t.Context(), experimentRecord(archive.Reference{Namespace: "lab", Experiment: "heap", ExperimentUID: "e-1", Run: "heap-b9"}))
 	fails(t, err, archive.ErrNotFound)
-	if !strings.Contains(err.Error(), "keep the run first") || len(references(t, store, archive.ExperimentsPrefix)) != 0 {
+	if !strings.Contains(err.Error(), "archive the run first") || len(references(t, store, archive.ExperimentsPrefix)) != 0 {
 		t.Error(err)
 	}
 }
@@ -186,16 +186,16 @@ func TestKeepRejectsInvalidRecords(t *testing.T) {
 		change func(*archive.Record)
 		want   string
 	}{
-		"no namespace":     {func(r *archive.Record) { r.Identity.Namespace = "" }, "no name"},
-		"a way out":        {func(r *archive.Record) { r.Identity.Run = "../../experiments" }, "no name"},
-		"dots":             {func(r *archive.Record) { r.Identity.Experiment = ".." }, "no name"},
-		"no UID":           {func(r *archive.Record) { r.Identity.RunUID = "" }, "no name"},
-		"no end":           {func(r *archive.Record) { r.At = time.Time{} }, "when it ended"},
+		"no namespace":     {func(r *archive.Record) { r.Identity.Namespace = "" }, "neither the name"},
+		"a way out":        {func(r *archive.Record) { r.Identity.Run = "../../experiments" }, "neither the name"},
+		"dots":             {func(r *archive.Record) { r.Identity.Experiment = ".." }, "neither the name"},
+		"no UID":           {func(r *archive.Record) { r.Identity.RunUID = "" }, "neither the name"},
+		"no end":           {func(r *archive.Record) { r.At = time.Time{} }, "no end time"},
 		"no items":         {func(r *archive.Record) { r.Items = nil }, "0 items"},
 		"a name twice":     {func(r *archive.Record) { r.Items = append(r.Items, r.Items[0]) }, "twice"},
 		"no kind":          {func(r *archive.Record) { r.Items[0].Kind = "" }, "no kind"},
-		"a run with runs":  {func(r *archive.Record) { r.Runs = []archive.Reference{{Run: "a"}} }, "rests on no other"},
-		"an experiment's ": {func(r *archive.Record) { *r = experimentRecord(archive.Reference{Namespace: "a"}) }, "no reference to a run"},
+		"a run with runs":  {func(r *archive.Record) { r.Runs = []archive.Reference{{Run: "a"}} }, "refer to other runs"},
+		"an experiment's ": {func(r *archive.Record) { *r = experimentRecord(archive.Reference{Namespace: "a"}) }, "not a reference to a run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			record := runRecord(1)

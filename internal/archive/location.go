@@ -118,14 +118,14 @@ var (
 func ParseLocation(text string) (Location, error) {
 	parsed, err := url.Parse(text)
 	if err != nil {
-		return Location{}, invalidLocation("it is no URL: write one like %s", urls[SchemeS3])
+		return Location{}, invalidLocation("it is not a URL: write one like %s", urls[SchemeS3])
 	}
 	if parsed.User != nil {
-		return Location{}, invalidLocation("it has credentials in it: put them into a Secret, and leave what is before the @ out of the URL")
+		return Location{}, invalidLocation("it contains credentials: put them into a Secret, and remove the part before the @ from the URL")
 	}
 	known, ok := parameters[parsed.Scheme]
 	if !ok {
-		return Location{}, invalidLocation("it begins with none of %s: write one like %s", strings.Join(slices.Sorted(maps.Keys(parameters)), ", "), urls[SchemeS3])
+		return Location{}, invalidLocation("its scheme is none of %s: write one like %s", strings.Join(slices.Sorted(maps.Keys(parameters)), ", "), urls[SchemeS3])
 	}
 	if parsed.Fragment != "" || parsed.Opaque != "" {
 		return Location{}, invalidLocation("it has more than a bucket, a prefix and parameters: write one like %s", urls[parsed.Scheme])
@@ -140,22 +140,22 @@ func ParseLocation(text string) (Location, error) {
 func parseParameters(parsed *url.URL, known map[string]*regexp.Regexp) (map[string]string, error) {
 	query, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
-		return nil, invalidLocation("what is behind its ? is no list of parameters: write name=value&name=value")
+		return nil, invalidLocation("the part after its ? is not a list of parameters: write name=value&name=value")
 	}
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		form, ok := known[name]
 		switch {
 		case !ok && credential.MatchString(name):
-			return nil, invalidLocation("it has credentials in it: put them into a Secret, and leave that parameter out of the URL")
+			return nil, invalidLocation("it contains credentials: put them into a Secret, and remove that parameter from the URL")
 		case !ok && !wordlike.MatchString(name), !ok && len(known) == 0:
-			return nil, invalidLocation("it has a parameter that is not known: %s has %s", parsed.Scheme, parameterNames(known))
+			return nil, invalidLocation("it has an unknown parameter: %s supports %s", parsed.Scheme, parameterNames(known))
 		case !ok:
-			return nil, invalidLocation("its parameter %q is not known: %s has %s", name, parsed.Scheme, parameterNames(known))
+			return nil, invalidLocation("its parameter %q is unknown: %s supports %s", name, parsed.Scheme, parameterNames(known))
 		case len(query[name]) > 1:
-			return nil, invalidLocation("it has the parameter %q more than once: leave one", name)
+			return nil, invalidLocation("it has the parameter %q more than once: keep one", name)
 		case !form.MatchString(query[name][0]):
-			return nil, invalidLocation("the value of its parameter %q can't be right: write one like %s=%s", name, name, examples[name])
+			return nil, invalidLocation("the value of its parameter %q is invalid: write one like %s=%s", name, name, examples[name])
 		}
 		values[name] = strings.TrimSuffix(query[name][0], "/")
 	}
@@ -173,28 +173,28 @@ func (l *Location) checkBucket() error {
 	if l.Scheme == SchemeDirectory {
 		switch {
 		case l.Bucket != "":
-			return invalidLocation("the directory's path has to begin behind three slashes: write one like %s", urls[l.Scheme])
+			return invalidLocation("the directory's path must begin after three slashes: write one like %s", urls[l.Scheme])
 		// The root is invalid, too: a prefix has no trailing slash.
 		case l.Prefix == "" || l.Prefix == "/" || path.Clean(l.Prefix) != l.Prefix:
-			return invalidLocation("it names no directory by its whole path: write one like %s", urls[l.Scheme])
+			return invalidLocation("it does not name a directory by its absolute path: write one like %s", urls[l.Scheme])
 		case strings.ContainsFunc(l.Prefix, unicode.IsControl):
-			return invalidLocation("the directory's path has a character in it that can't be printed: write one like %s", urls[l.Scheme])
+			return invalidLocation("the directory's path contains a control character: write one like %s", urls[l.Scheme])
 		}
 		return nil
 	}
 	if !bucketName.MatchString(l.Bucket) {
-		return invalidLocation("it names no bucket behind the //, in small letters, digits, dots and dashes: write one like %s", urls[l.Scheme])
+		return invalidLocation("it does not name a bucket after the //, in lowercase letters, digits, dots and dashes: write one like %s", urls[l.Scheme])
 	}
 	l.Prefix = strings.TrimPrefix(l.Prefix, "/")
 	if l.Prefix != "" {
 		for name := range strings.SplitSeq(l.Prefix, "/") {
 			if !element.MatchString(name) {
-				return invalidLocation("its prefix has something else in it than names of letters, digits, dots and dashes: write one like %s", urls[l.Scheme])
+				return invalidLocation("its prefix may contain only names of letters, digits, dots and dashes: write one like %s", urls[l.Scheme])
 			}
 		}
 	}
 	if l.Scheme == SchemeAzure && l.Parameters[ParameterAccount] == "" {
-		return invalidLocation("it does not say whose container it is: add ?account= and the name of the storage account")
+		return invalidLocation("it does not name the storage account of the container: add ?account= and the account's name")
 	}
 	return nil
 }
@@ -206,11 +206,11 @@ func (l Location) Check() error {
 	case given.IsNone():
 		return nil
 	case l.Scheme == SchemeDirectory:
-		return invalidLocation("a directory takes no credentials: leave them out")
+		return invalidLocation("a directory does not support credentials: remove them")
 	case l.Scheme == SchemeS3 && (given.ID == "" || given.Secret == ""):
-		return invalidLocation("S3 takes an access key and a secret key: give both, or none for those of the workload")
+		return invalidLocation("S3 needs an access key and a secret key: set both, or neither to use the workload's credentials")
 	case l.Scheme != SchemeS3 && (given.Secret == "" || given.ID != "" || given.Token != ""):
-		return invalidLocation("%s takes a secret alone, the account's key or the service account's JSON: give that, or none for the workload's credentials", l.Scheme)
+		return invalidLocation("%s needs only a secret, the account's key or the service account's JSON: set only that, or nothing to use the workload's credentials", l.Scheme)
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func (r *Reference) UnmarshalText(text []byte) error {
 // ParseReference parses the output of String.
 func ParseReference(text string) (Reference, error) {
 	bad := func() (Reference, error) {
-		return Reference{}, fmt.Errorf("%w: %.300q is no reference: write one as perflab gives it, like runs/NAMESPACE/EXPERIMENT/UID/RUN/sha256-DIGEST", ErrInvalidRecord, text)
+		return Reference{}, fmt.Errorf("%w: %.300q is not a reference: write one like runs/NAMESPACE/EXPERIMENT/UID/RUN/sha256-DIGEST", ErrInvalidRecord, text)
 	}
 	parts := strings.Split(text, "/")
 	var result Reference
@@ -175,10 +175,10 @@ func (r *Record) check() error {
 		return err
 	}
 	if r.At.IsZero() {
-		return badRecord("it does not say when it ended: give the time that is in the record")
+		return badRecord("it has no end time: set the time that the object records")
 	}
 	if len(r.Items) == 0 || len(r.Items) > maxItems {
-		return badRecord("it has %d items: give one to %d", len(r.Items), maxItems)
+		return badRecord("it has %d items: specify 1 to %d", len(r.Items), maxItems)
 	}
 	seen := map[[2]string]bool{}
 	for _, item := range r.Items {
@@ -187,7 +187,7 @@ func (r *Record) check() error {
 			return badRecord("an item has no kind or no name, or one that is too long: %.80q %.80q", item.Kind, item.Name)
 		}
 		if seen[name] {
-			return badRecord("it has the %s %q twice: give it once", item.Kind, item.Name)
+			return badRecord("it has the %s %q twice: remove one", item.Kind, item.Name)
 		}
 		seen[name] = true
 	}
@@ -199,14 +199,14 @@ func (r *Record) check() error {
 
 func checkRuns(of Identity, runs []Reference) error {
 	if len(runs) > 0 && of.Run != "" {
-		return badRecord("a run rests on no other run: leave them out")
+		return badRecord("a run can't refer to other runs: remove them")
 	}
 	if len(runs) > maxReferences {
-		return badRecord("it rests on %d runs: %d at most", len(runs), maxReferences)
+		return badRecord("it refers to %d runs, but at most %d are allowed", len(runs), maxReferences)
 	}
 	for _, run := range runs {
 		if _, err := ParseReference(run.String()); err != nil || run.Run == "" {
-			return badRecord("it rests on %.300q, which is no reference to a run", run.String())
+			return badRecord("it refers to %.300q, which is not a reference to a run", run.String())
 		}
 	}
 	return nil
@@ -219,7 +219,7 @@ func (i Identity) check() error {
 	}
 	for _, name := range names {
 		if !element.MatchString(name) {
-			return badRecord("%.80q is no name of a namespace, an experiment or a run, and no UID: give all of them", name)
+			return badRecord("%.80q is neither the name of a namespace, an experiment or a run, nor a UID: specify all of them", name)
 		}
 	}
 	return nil
@@ -259,13 +259,13 @@ func (m *Manifest) encode() ([]byte, error) {
 // ParseManifest parses a manifest and rejects other forms than this version writes.
 func ParseManifest(text []byte) (*Manifest, error) {
 	if !bytes.HasPrefix(text, []byte(manifestPrefix)) || len(text) > maxManifest {
-		return nil, fmt.Errorf("%w: it does not begin as one, or is too long", ErrUnknownManifest)
+		return nil, fmt.Errorf("%w: it does not start like one, or is too long", ErrUnknownManifest)
 	}
 	version := struct {
 		Archive string `json:"archive"`
 	}{}
 	if err := json.Unmarshal(text, &version); err != nil || version.Archive != Version {
-		return nil, fmt.Errorf("%w: its version is %.80q, and this one reads %q", ErrUnknownManifest, version.Archive, Version)
+		return nil, fmt.Errorf("%w: its version is %.80q, but this version reads %q", ErrUnknownManifest, version.Archive, Version)
 	}
 	result := &Manifest{}
 	if err := json.Unmarshal(text, result); err != nil {
@@ -273,7 +273,7 @@ func ParseManifest(text []byte) (*Manifest, error) {
 	}
 	// An unknown field would be missing.
 	if again, err := result.encode(); err != nil || !bytes.Equal(again, text) {
-		return nil, fmt.Errorf("%w: it is not in the form that it is written in", ErrUnknownManifest)
+		return nil, fmt.Errorf("%w: it is not in canonical form", ErrUnknownManifest)
 	}
 	if err := result.Identity.check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnknownManifest, err)

@@ -87,14 +87,14 @@ func checkPlace(of Identity, place *SeriesEntry, items []Entry) error {
 		return nil
 	}
 	if of.Run != "" {
-		return badRecord("a run has no place in a series: leave it out")
+		return badRecord("a run can't be in a series: remove its series entry")
 	}
 	if place.At.IsZero() || len(place.Series) == 0 || len(place.Series) > maxSeries {
-		return badRecord("its place has no time, or is in %d series: give one to %d", len(place.Series), maxSeries)
+		return badRecord("its series entry has no time, or is in %d series: specify a time and 1 to %d series", len(place.Series), maxSeries)
 	}
 	for _, series := range place.Series {
 		if !element.MatchString(series) {
-			return badRecord("%.80q is no name of a series: write letters, digits, dots and dashes", series)
+			return badRecord("%.80q is not the name of a series: use letters, digits, dots and dashes", series)
 		}
 	}
 	for _, entry := range items {
@@ -102,14 +102,14 @@ func checkPlace(of Identity, place *SeriesEntry, items []Entry) error {
 			return nil
 		}
 	}
-	return badRecord("what a series needs of it is none of its items: give that item, too")
+	return badRecord("it lacks the item that its series entry refers to: add that item")
 }
 
 // index writes the points of a record. It can be interrupted and repeated.
 func (s *Store) index(ctx context.Context, manifest *Manifest) error {
 	for _, point := range manifest.points() {
 		if err := s.writeOnce(ctx, point.String(), point.content(), "text/plain"); err != nil {
-			return fmt.Errorf("entering it in the series %q: %w", point.Series, err)
+			return fmt.Errorf("adding it to the series %q: %w", point.Series, err)
 		}
 	}
 	return nil

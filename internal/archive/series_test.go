@@ -113,12 +113,12 @@ func TestCollectRemovesPointsOfExperiment(t *testing.T) {
 func TestKeepRejectsInvalidSeriesEntries(t *testing.T) {
 	store := storeIn(t, inMemory(t), archive.Options{})
 	for why, change := range map[string]func(*archive.Record){
-		"is none of its items": func(r *archive.Record) { r.SeriesEntry.Item = archive.Sum(nil) },
-		"no name of a series":  func(r *archive.Record) { r.SeriesEntry.Series = []string{"../runs"} },
+		"lacks the item":       func(r *archive.Record) { r.SeriesEntry.Item = archive.Sum(nil) },
+		"not the name of":      func(r *archive.Record) { r.SeriesEntry.Series = []string{"../runs"} },
 		"in 0 series":          func(r *archive.Record) { r.SeriesEntry.Series = nil },
 		"in 65 series":         func(r *archive.Record) { r.SeriesEntry.Series = slices.Repeat([]string{"a"}, 65) },
 		"has no time":          func(r *archive.Record) { r.SeriesEntry.At = time.Time{} },
-		"no place in a series": func(r *archive.Record) { r.Identity.Run, r.Identity.RunUID = "run", "run" },
+		"can't be in a series": func(r *archive.Record) { r.Identity.Run, r.Identity.RunUID = "run", "run" },
 	} {
 		record := recordInSeries()
 		change(&record)

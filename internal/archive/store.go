@@ -79,7 +79,7 @@ type Provider func(ctx context.Context, location Location) (Bucket, error)
 func Open(ctx context.Context, location Location, providers map[string]Provider, options Options) (*Store, error) {
 	provider, ok := providers[location.Scheme]
 	if !ok {
-		return nil, invalidLocation("this program was built without stores of the kind %s", location.Scheme)
+		return nil, invalidLocation("this program was built without support for %s stores", location.Scheme)
 	}
 	if err := location.Check(); err != nil {
 		return nil, err
@@ -151,10 +151,10 @@ func ParseDigest(text string) (Digest, error) {
 	var digest Digest
 	digits, found := strings.CutPrefix(text, digestPrefix)
 	if !found || len(digits) != hex.EncodedLen(len(digest)) || strings.ToLower(digits) != digits {
-		return Digest{}, fmt.Errorf("%w: %.80q is no digest: write sha256: and 64 small hexadecimal digits", ErrInvalidRecord, text)
+		return Digest{}, fmt.Errorf("%w: %.80q is not a digest: write sha256: and 64 lowercase hexadecimal digits", ErrInvalidRecord, text)
 	}
 	if _, err := hex.Decode(digest[:], []byte(digits)); err != nil {
-		return Digest{}, fmt.Errorf("%w: %.80q is no digest: write sha256: and 64 small hexadecimal digits", ErrInvalidRecord, text)
+		return Digest{}, fmt.Errorf("%w: %.80q is not a digest: write sha256: and 64 lowercase hexadecimal digits", ErrInvalidRecord, text)
 	}
 	return digest, nil
 }
@@ -204,8 +204,8 @@ func (s *Store) writeOnce(ctx context.Context, key string, body []byte, mediaTyp
 	if int64(len(body)) > s.options.MaxObject {
 		return &Error{
 			Kind: ErrTooLarge, Store: s.name, Operation: "writing", Object: key,
-			Reason: fmt.Sprintf("it has %d bytes, and an object of an archive at most %d", len(body), s.options.MaxObject),
-			Advice: "keep it in parts",
+			Reason: fmt.Sprintf("it has %d bytes, but an archive object has at most %d", len(body), s.options.MaxObject),
+			Advice: "store it in parts",
 		}
 	}
 	written := s.write(ctx, key, body, WriteOptions{MediaType: mediaType})
@@ -215,7 +215,7 @@ func (s *Store) writeOnce(ctx context.Context, key string, body []byte, mediaTyp
 	found, object, err := s.read(ctx, key)
 	if isAbsent(err) && written != nil {
 		// Another caller writes the object, or it was deleted in between.
-		return &Error{Kind: ErrUnavailable, Store: s.name, Operation: "writing", Object: key, Reason: "it is being written by another operator", Advice: "PerfLab retries"}
+		return &Error{Kind: ErrUnavailable, Store: s.name, Operation: "writing", Object: key, Reason: "another operator is writing it", Advice: "PerfLab retries"}
 	}
 	if err != nil {
 		return err
@@ -236,9 +236,9 @@ func (s *Store) writeOnce(ctx context.Context, key string, body []byte, mediaTyp
 
 func (s *Store) differs(found, wanted []byte) string {
 	if len(found) != len(wanted) {
-		return fmt.Sprintf("it has %d bytes where %d were written", len(found), len(wanted))
+		return fmt.Sprintf("it has %d bytes, but %d were written", len(found), len(wanted))
 	}
-	return "its bytes are not those that were written"
+	return "its bytes differ from those that were written"
 }
 
 // Get returns the bytes with this digest.
@@ -248,7 +248,7 @@ func (s *Store) Get(ctx context.Context, digest Digest) ([]byte, error) {
 		return nil, err
 	}
 	if Sum(body) != digest {
-		return nil, s.mismatch(digest.key(), fmt.Sprintf("its bytes, %d of them, do not have the digest that it is named by", len(body)))
+		return nil, s.mismatch(digest.key(), fmt.Sprintf("its %d bytes do not match the digest in its name", len(body)))
 	}
 	return body, nil
 }

@@ -36,7 +36,7 @@ func Bound(record *v1alpha1.EffectiveSystem) (sentence string) {
 	if record.MorePods == 0 && record.MoreNodes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the system is larger than what a run lists: of its pods %d, whose restarts are not counted, and of its nodes %d are left out", record.MorePods, record.MoreNodes)
+	return fmt.Sprintf("the system is too large for the status of a run: %d of its pods, whose restarts are not counted, and %d of its nodes are omitted", record.MorePods, record.MoreNodes)
 }
 
 // countModulePods counts the pods of all modules.

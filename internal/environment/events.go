@@ -48,7 +48,7 @@ func sandboxFailing(pod corev1.Pod, events []corev1.Event) (Readiness, bool) {
 	if !found {
 		return Readiness{}, false
 	}
-	return NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("%s: its node can't make the pod%s", PodTitle(pod), quoted(failure.Message))), true
+	return NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("%s: its node can't create the pod%s", PodTitle(pod), quoted(failure.Message))), true
 }
 
 // Refusal returns the API server's reason to reject pods, from the events of a Job or a set
@@ -135,7 +135,7 @@ func probeFailure(pod corev1.Pod, failure corev1.Event) string {
 
 func probeOutcome(message string) string {
 	if code := statusCode.FindStringSubmatch(message); code != nil {
-		return "is answered with status " + code[1]
+		return "fails with status " + code[1]
 	}
 	for _, known := range knownOutcomes {
 		if strings.Contains(message, known.sign) {
@@ -147,11 +147,11 @@ func probeOutcome(message string) string {
 
 // knownOutcomes are the errors of the kubelet's client.
 var knownOutcomes = []struct{ sign, meaning string }{
-	{"connection refused", "is refused a connection"},
-	{"no route to host", "finds no way to it"},
-	{"context deadline exceeded", "gets no answer in time"},
-	{"Client.Timeout", "gets no answer in time"},
-	{"i/o timeout", "gets no answer in time"},
+	{"connection refused", "fails: connection refused"},
+	{"no route to host", "fails: no route to host"},
+	{"context deadline exceeded", "times out"},
+	{"Client.Timeout", "times out"},
+	{"i/o timeout", "times out"},
 }
 
 // probeTarget describes the request of a probe: " (GET :8081/admin/health)".

@@ -43,15 +43,15 @@ func TestPodTroubleFromEvents(t *testing.T) {
 		"WrongPort": {
 			reason: "the pod's address is another for each pod; port and path are what a person can mend",
 			events: []string{`{` + about + `, reason: Unhealthy, message: 'Startup probe failed: Get "http://10.244.0.12:8180/health": dial tcp 10.244.0.12:8180: connect: connection refused'}`},
-			want:   not(v1alpha1.ReasonNotReady, "shop-gateway: its startup probe (GET :8180/health) is refused a connection; if it listens elsewhere, declare that port and path"),
+			want:   not(v1alpha1.ReasonNotReady, "shop-gateway: its startup probe (GET :8180/health) fails: connection refused; if it listens elsewhere, declare that port and path"),
 		},
 		"WrongPath": {
 			events: []string{`{` + about + `, reason: Unhealthy, message: 'Readiness probe failed: HTTP probe failed with statuscode: 404'}`},
-			want:   not(v1alpha1.ReasonNotReady, "shop-gateway: its readiness probe (GET :8180/health) is answered with status 404; if it listens elsewhere, declare that port and path"),
+			want:   not(v1alpha1.ReasonNotReady, "shop-gateway: its readiness probe (GET :8180/health) fails with status 404; if it listens elsewhere, declare that port and path"),
 		},
 		"Hangs": {
 			events: []string{`{` + about + `, reason: Unhealthy, message: 'Readiness probe failed: Get "http://10.244.0.12:8180/health": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'}`},
-			want:   not(v1alpha1.ReasonNotReady, "shop-gateway: its readiness probe (GET :8180/health) gets no answer in time; if it listens elsewhere, declare that port and path"),
+			want:   not(v1alpha1.ReasonNotReady, "shop-gateway: its readiness probe (GET :8180/health) times out; if it listens elsewhere, declare that port and path"),
 		},
 		"Latest": {
 			reason: "what came last is how it is now",
@@ -59,7 +59,7 @@ func TestPodTroubleFromEvents(t *testing.T) {
 				`{` + about + `, lastTimestamp: "2026-05-01T11:59:00Z", reason: Unhealthy, message: 'Startup probe failed: HTTP probe failed with statuscode: 503'}`,
 				`{` + about + `, lastTimestamp: "2026-05-01T11:00:00Z", reason: Unhealthy, message: 'Startup probe failed: dial tcp 10.244.0.12:8180: connect: connection refused'}`,
 			},
-			want: not(v1alpha1.ReasonNotReady, "shop-gateway: its startup probe (GET :8180/health) is answered with status 503; if it listens elsewhere, declare that port and path"),
+			want: not(v1alpha1.ReasonNotReady, "shop-gateway: its startup probe (GET :8180/health) fails with status 503; if it listens elsewhere, declare that port and path"),
 		},
 		"Volume": {
 			events: []string{`{` + about + `, reason: FailedMount, message: 'MountVolume.SetUp failed for volume "realm" : configmap "realm" not found'}`},

@@ -10,12 +10,12 @@ import (
 
 // Missing returns the readiness of an object that does not exist yet, by its title.
 func Missing(title string) Readiness {
-	return NotReady(v1alpha1.ReasonCreating, title+" is not there yet")
+	return NotReady(v1alpha1.ReasonCreating, title+" does not exist yet")
 }
 
 // Replaced returns the readiness of an object of an earlier declaration.
 func Replaced(title string) Readiness {
-	return NotReady(v1alpha1.ReasonReplacing, title+" of an earlier configuration is still there")
+	return NotReady(v1alpha1.ReasonReplacing, title+" of an earlier configuration still exists")
 }
 
 // Silent returns the readiness of an object without a status from its operator.
@@ -28,5 +28,5 @@ func Silent(title, operator, namespace string) Readiness {
 // the progress so far.
 func Abandoned(title, operator, progress string) Readiness {
 	return NotReady(v1alpha1.ReasonOperatorSilent, fmt.Sprintf(
-		"nothing more comes of %s since %s took it up: %s; if that lasts, check that the %s operator still runs", title, operator, progress, operator))
+		"%s has made no progress since %s started to reconcile it: %s; if this persists, check that the %s operator is still running", title, operator, progress, operator))
 }

@@ -41,21 +41,21 @@ func PatchFault(patch v1alpha1.Patch) error {
 	}
 	for field := range merge {
 		if field != "metadata" && field != "spec" {
-			return fmt.Errorf("the patch of %s sets %q: a patch can change spec, and labels and annotations under metadata", patch.Kind, field)
+			return fmt.Errorf("the patch of %s sets %q: a patch can only change spec, metadata.labels and metadata.annotations", patch.Kind, field)
 		}
 	}
 	metadata, isMap := merge["metadata"].(map[string]any)
 	if _, given := merge["metadata"]; given && !isMap {
-		return fmt.Errorf("the patch of %s takes metadata away: name the label or annotation to change", patch.Kind)
+		return fmt.Errorf("the patch of %s removes metadata: write the label or annotation to change", patch.Kind)
 	}
 	for field, value := range metadata {
 		entries, isMap := value.(map[string]any)
 		if field != "labels" && field != "annotations" || !isMap {
-			return fmt.Errorf("the patch of %s sets metadata.%s: a patch can change labels and annotations there and nothing else", patch.Kind, field)
+			return fmt.Errorf("the patch of %s sets metadata.%s: a patch can only change metadata.labels and metadata.annotations", patch.Kind, field)
 		}
 		for key := range entries {
 			if isOurs(key) {
-				return fmt.Errorf("the patch of %s sets metadata.%s[%q], by which the operator knows its objects: use another key", patch.Kind, field, key)
+				return fmt.Errorf("the patch of %s sets metadata.%s[%q], by which the operator identifies its objects: use another key", patch.Kind, field, key)
 			}
 		}
 	}

@@ -79,7 +79,7 @@ func TestPatchFault(t *testing.T) {
 		"Empty":       {merge: `{}`, want: "nothing to merge"},
 		"NotAnObject": {merge: `[]`, want: "nothing to merge"},
 		"Kind":        {merge: `{"kind":"Pod"}`, want: `sets "kind"`},
-		"NoMetadata":  {merge: `{"metadata":null}`, want: "takes metadata away"},
+		"NoMetadata":  {merge: `{"metadata":null}`, want: "removes metadata"},
 		"Name":        {merge: `{"metadata":{"name":"x"}}`, want: "sets metadata.name"},
 		"NoLabels":    {merge: `{"metadata":{"labels":null}}`, want: "sets metadata.labels"},
 		"OurLabel":    {merge: `{"metadata":{"labels":{"perflab.dev/run":"x"}}}`, want: `metadata.labels["perflab.dev/run"]`},

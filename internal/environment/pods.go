@@ -99,7 +99,7 @@ func imagePull(title string, status corev1.ContainerStatus) (Readiness, bool) {
 	if waiting == nil {
 		return Readiness{}, false
 	}
-	advice := "check its name, that the nodes reach its registry and that they may pull from it"
+	advice := "check its name, and that the nodes can reach its registry and are allowed to pull from it"
 	final := false
 	switch waiting.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "RegistryUnavailable":
@@ -142,15 +142,15 @@ func crash(title string, status corev1.ContainerStatus) (Readiness, bool) {
 	if end == nil || end.ExitCode == 0 {
 		return Readiness{}, false
 	}
-	message := fmt.Sprintf("%s: container %q keeps ending with exit code %d", title, status.Name, end.ExitCode)
+	message := fmt.Sprintf("%s: container %q keeps failing with exit code %d", title, status.Name, end.ExitCode)
 	switch end.Reason {
 	case "OOMKilled":
 		message += " (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap"
 	case "", "Error", "Completed":
 		if words := terminationMessage(end.Message); words != "" {
-			message += "; its last words: " + words
+			message += "; its termination message: " + words
 		} else {
-			message += "; its log says why"
+			message += "; see its log"
 		}
 	default:
 		message += " (" + end.Reason + ")" + quoted(end.Message)
@@ -182,7 +182,7 @@ func unschedulable(pod corev1.Pod, now time.Time) (Readiness, bool) {
 		if now.Sub(condition.LastTransitionTime.Time) < schedulingThreshold {
 			return Readiness{}, false
 		}
-		return NotReady(v1alpha1.ReasonUnschedulable, fmt.Sprintf("%s: no node takes the pod%s",
+		return NotReady(v1alpha1.ReasonUnschedulable, fmt.Sprintf("%s: the pod can't be scheduled%s",
 			PodTitle(pod), quoted(condition.Message))), true
 	}
 	return Readiness{}, false

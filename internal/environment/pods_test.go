@@ -67,17 +67,17 @@ func TestPodTrouble(t *testing.T) {
 		},
 		"OutOfMemory": {
 			pods: []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 137, reason: OOMKilled}}}]`)},
-			want: not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps ending with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
+			want: not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps failing with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
 		},
 		"LastWords": {
 			reason: "what it logged last says more than its exit code, but for what may be secret",
 			pods:   []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 1, reason: Error, message: "12:00:00 INFO starting\nno way to jdbc:postgresql://folio:hunter2@db/folio with password='hunter2'\n"}}}]`)},
-			want:   not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps ending with exit code 1; its last words: no way to jdbc:postgresql://(not shown)@db/folio with password=(not shown)`),
+			want:   not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps failing with exit code 1; its termination message: no way to jdbc:postgresql://(not shown)@db/folio with password=(not shown)`),
 		},
 		"CannotStart": {
 			reason: "the runtime's reason and sentence are passed on",
 			pods:   []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 128, reason: StartError, message: 'exec: "java": executable file not found in $PATH'}}}]`)},
-			want:   not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps ending with exit code 128 (StartError): exec: "java": executable file not found in $PATH`),
+			want:   not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps failing with exit code 128 (StartError): exec: "java": executable file not found in $PATH`),
 		},
 		"Evicted": {
 			pods: []string{`{metadata: {name: a}, status: {phase: Failed, reason: Evicted, message: "The node was low on resource: ephemeral-storage."}}`},
@@ -85,7 +85,7 @@ func TestPodTrouble(t *testing.T) {
 		},
 		"NoNode": {
 			pods: []string{`{metadata: {name: demo-broker-0}, status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, lastTransitionTime: "2026-05-01T11:59:00Z", message: "0/1 nodes are available: 1 Insufficient memory."}]}}`},
-			want: not(v1alpha1.ReasonUnschedulable, "demo-broker-0: no node takes the pod: 0/1 nodes are available: 1 Insufficient memory"),
+			want: not(v1alpha1.ReasonUnschedulable, "demo-broker-0: the pod can't be scheduled: 0/1 nodes are available: 1 Insufficient memory"),
 		},
 		"NoNodeYet": {
 			reason: "a volume may be in the making",

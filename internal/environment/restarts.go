@@ -72,7 +72,7 @@ func RestartFault(parts []Restarted, allowed int32, since time.Time) string {
 	if total <= allowed {
 		return ""
 	}
-	return fmt.Sprintf("containers ended or pods were replaced while load was on: %s; validity.maxRestarts allows %d", strings.Join(sentences, ", "), allowed)
+	return fmt.Sprintf("containers ended or pods were replaced during the load: %s; validity.maxRestarts allows %d", strings.Join(sentences, ", "), allowed)
 }
 
 // PodEnded reports whether a pod has succeeded or failed.

@@ -111,9 +111,9 @@ func earliestStage(pending []Rollout, count string) Readiness {
 		reason, message string
 		includes        func(Rollout) bool
 	}{
-		{v1alpha1.ReasonRolling, "pods of an earlier configuration are still there", Rollout.isRolling},
-		{v1alpha1.ReasonCreating, "pods are being made", Rollout.isCreating},
-		{v1alpha1.ReasonNotReady, "pods run, but don't answer their readiness probe yet", func(Rollout) bool { return true }},
+		{v1alpha1.ReasonRolling, "pods of an earlier configuration still exist", Rollout.isRolling},
+		{v1alpha1.ReasonCreating, "pods are being created", Rollout.isCreating},
+		{v1alpha1.ReasonNotReady, "pods are running but not ready yet", func(Rollout) bool { return true }},
 	}
 	for _, stage := range stages {
 		var names []string

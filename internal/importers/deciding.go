@@ -126,14 +126,14 @@ func (o *observed) primary(isUnknown func(name string) bool) (chosen, doubts []s
 			}
 		}
 		if len(partly) > 0 {
-			doubts = append(doubts, fmt.Sprintf("some runs lack %s, so %s", prose.Enumerate(partly), prose.Verb(len(partly), "it does not decide", "they do not decide")))
+			doubts = append(doubts, fmt.Sprintf("some runs lack %s, so %s", prose.Enumerate(partly), prose.Verb(len(partly), "it is not a primary metric", "they are not primary metrics")))
 		}
 		if len(chosen)+len(partly) > 0 {
 			break
 		}
 	}
 	if len(chosen) > mostPrimary {
-		return nil, append(doubts, fmt.Sprintf("nothing decides, for %d metrics could, and more than %d would hide what matters: choose with --primary, for example --primary %q", len(chosen), mostPrimary, chosen[0]))
+		return nil, append(doubts, fmt.Sprintf("there are no primary metrics: %d metrics qualify, but more than %d would reduce the statistical power: select some with --primary, for example --primary %q", len(chosen), mostPrimary, chosen[0]))
 	}
 	return chosen, doubts
 }
@@ -165,7 +165,7 @@ func (o *observed) undirected(isUnknown func(name string) bool) []string {
 	for i, name := range unknown {
 		unknown[i] = shorten(name)
 	}
-	decide := prose.Verb(len(unknown), "it does not decide", "they do not decide")
+	decide := prose.Verb(len(unknown), "it is not a primary metric", "they are not primary metrics")
 	// Truncated names may be equal.
 	unknown = slices.Compact(unknown)
 	return []string{fmt.Sprintf("%s for %s, so %s: set --higher-is-better or --lower-is-better",

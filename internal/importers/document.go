@@ -25,7 +25,7 @@ func decode(from Source, into any, what string) error {
 		return jsonFault(err, what)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return refuse("something follows the end of %s, at byte %d: give each in a file of its own", what, decoder.InputOffset())
+		return refuse("unexpected data after the end of %s, at byte %d: put each in a separate file", what, decoder.InputOffset())
 	}
 	return nil
 }
@@ -36,13 +36,13 @@ func jsonFault(err error, what string) error {
 	var found *fault
 	switch {
 	case errors.As(err, &found):
-		return refuse("it is not %s: %s", what, found.why)
+		return refuse("not %s: %s", what, found.why)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return refuse("it ends in the middle of %s: copy it again", what)
+		return refuse("the file ends in the middle of %s: copy it again", what)
 	case errors.As(err, &syntax):
-		return refuse("it is not %s: %v, at byte %d", what, syntax, syntax.Offset)
+		return refuse("not %s: %v, at byte %d", what, syntax, syntax.Offset)
 	case errors.As(err, &kind):
-		return refuse("it is not %s: %q is of type %s, at byte %d", what, kind.Field, kind.Value, kind.Offset)
+		return refuse("not %s: field %q has the wrong type %s, at byte %d", what, kind.Field, kind.Value, kind.Offset)
 	}
 	return err
 }
@@ -58,7 +58,7 @@ func (f *jsonNumber) UnmarshalJSON(text []byte) error {
 	}
 	value, err := strconv.ParseFloat(bare, 64)
 	if err != nil {
-		return refuse("%q is no number", shorten(bare))
+		return refuse("%q is not a number", shorten(bare))
 	}
 	f.value = &value
 	return nil
@@ -66,7 +66,7 @@ func (f *jsonNumber) UnmarshalJSON(text []byte) error {
 
 // leftOut describes the values that a mean excludes.
 func leftOut(count int64, noun string) string {
-	return prose.Counted(count, noun) + " left out: infinite or not a number"
+	return prose.Counted(count, noun) + " omitted: infinite or not a number"
 }
 
 // observationList collects the observations in a summary.
@@ -82,7 +82,7 @@ func (g *observationList) note() []string {
 	if len(g.empty) == 0 {
 		return nil
 	}
-	return []string{metric.Plain(prose.Enumerate(g.empty)) + ": no samples, left out"}
+	return []string{metric.Plain(prose.Enumerate(g.empty)) + ": no samples, omitted"}
 }
 
 // add adds a known value of a load or a transaction.
@@ -92,13 +92,13 @@ func (g *observationList) add(of, statistic string, value *float64, samples int6
 	}
 	switch {
 	case math.IsNaN(*value) || math.IsInf(*value, 0):
-		g.err = refuse("%s/%s is %g, which is no number", of, statistic, *value)
+		g.err = refuse("%s/%s is %g, not a finite number", of, statistic, *value)
 	case *value < 0 && statistic != "":
-		g.err = refuse("%s/%s is %g, less than nothing", of, statistic, *value)
+		g.err = refuse("%s/%s is negative: %g", of, statistic, *value)
 	case metric.Unit(statistic) == metric.UnitMilliseconds && *value > float64(longestSample.Milliseconds()):
-		g.err = refuse("%s/%s is %g ms, longer than a week: is that in another unit?", of, statistic, *value)
+		g.err = refuse("%s/%s is %g ms, longer than a week: check the unit", of, statistic, *value)
 	case len(g.observations) == mostObservations:
-		g.err = refuse("it holds more values than a run has room for: choose transactions with --only REGEXP")
+		g.err = refuse("the file has more values than a run can hold: select transactions with --only REGEXP")
 	default:
 		g.observations = append(g.observations, observation.New(of, statistic, *value, samples))
 	}
@@ -119,7 +119,7 @@ func (g *observationList) measured(what string) (*Measured, error) {
 		return nil, g.err
 	}
 	if len(g.observations) == 0 {
-		return nil, refuse("%s holds no value%s", what, prefixed("; ", g.note()))
+		return nil, refuse("%s has no values%s", what, prefixed("; ", g.note()))
 	}
 	made := &Measured{Observations: sorted(g.observations), Notes: g.note(), Paused: g.paused}
 	if len(g.paused) > 0 {
@@ -127,7 +127,7 @@ func (g *observationList) measured(what string) (*Measured, error) {
 	}
 	for i := 1; i < len(made.Observations); i++ {
 		if made.Observations[i].Metric == made.Observations[i-1].Metric {
-			return nil, refuse("%s holds %s twice", what, made.Observations[i].Metric)
+			return nil, refuse("%s contains %s twice", what, made.Observations[i].Metric)
 		}
 	}
 	return made, nil

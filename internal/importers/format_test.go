@@ -33,17 +33,17 @@ func TestFormatsAreRecognized(t *testing.T) {
 			}
 		}
 	}
-	if _, err := table(read(t, "jmeter.jtl")); err == nil || !strings.Contains(err.Error(), "the file looks like a JTL of JMeter: use --from jmeter") {
+	if _, err := table(read(t, "jmeter.jtl")); err == nil || !strings.Contains(err.Error(), "the file looks like a JMeter JTL: use --from jmeter") {
 		t.Errorf("a table: the error is %v", err)
 	}
 	for want, text := range map[string]string{
-		"the file looks like k6's CSV, which is not read: let k6 write --out json=FILE":                         "metric_name,timestamp,metric_value,check,error\nhttp_reqs,1641298536,1.0,,\n",
-		"the file looks like what go test -json prints, which is not read: run go test without -json":           `{"Time":"2025-01-03T08:00:00Z","Action":"output","Package":"x","Output":"BenchmarkA \\t 1\\t 1 ns/op\\n"}` + "\n",
-		"the file looks like JMeter's summary of all samples, which is not read: give the JTL":                  "Label,# Samples,Average,Median\nlogin,20,100,99\n",
-		"the file looks like the statistics.json of JMeter's report, which is not read: give the JTL":           `{"Total": {"transaction": "Total", "sampleCount": 20, "meanResTime": 100.0}}`,
-		"the file looks like what benchstat prints, which is not read: give the files that benchstat was given": "       │ old.txt │ new.txt │\n       │ sec/op │ sec/op vs base │\nA-8 1.0µ ± 1% 1.2µ ± 1% +20.00%\n",
-		"the file looks like k6's summary as text, which is not read: let k6 write":                             "     http_req_duration..............: avg=101.2ms min=80ms\n",
-		"the file looks like the metrics of one moment, as an exporter shows them, which are not read":          "# HELP x y\n# TYPE x gauge\nx 1\n",
+		"the file looks like k6 CSV output, which is not supported: run k6 with --out json=FILE":                "metric_name,timestamp,metric_value,check,error\nhttp_reqs,1641298536,1.0,,\n",
+		"the file looks like the output of go test -json, which is not supported: run go test without -json":    `{"Time":"2025-01-03T08:00:00Z","Action":"output","Package":"x","Output":"BenchmarkA \\t 1\\t 1 ns/op\\n"}` + "\n",
+		"the file looks like a JMeter summary report, which is not supported: use the JTL":                      "Label,# Samples,Average,Median\nlogin,20,100,99\n",
+		"the file looks like the statistics.json of a JMeter report, which is not supported: use the JTL":       `{"Total": {"transaction": "Total", "sampleCount": 20, "meanResTime": 100.0}}`,
+		"the file looks like the output of benchstat, which is not supported: use the input files of benchstat": "       │ old.txt │ new.txt │\n       │ sec/op │ sec/op vs base │\nA-8 1.0µ ± 1% 1.2µ ± 1% +20.00%\n",
+		"the file looks like a k6 text summary, which is not supported: run k6 with":                            "     http_req_duration..............: avg=101.2ms min=80ms\n",
+		"the file looks like a single scrape of an exporter's metrics, which is not supported":                  "# HELP x y\n# TYPE x gauge\nx 1\n",
 	} {
 		for _, reader := range importers.All() {
 			if _, err := measure(reader.Name(), text, ""); err == nil || !strings.Contains(err.Error(), want) {

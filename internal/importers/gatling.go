@@ -21,10 +21,10 @@ type gatling struct{}
 func (gatling) Name() string { return "gatling" }
 func (gatling) Tool() string { return "Gatling" }
 func (gatling) Reads() string {
-	return "simulation.log of Gatling 3.0 to 3.12, which is text"
+	return "simulation.log of Gatling 3.0 to 3.12 (text)"
 }
 
-const gatlingBinary = "it is no log of Gatling's in text: since 3.13 they are binary, which this does not read; give js/stats.json of its report with --from gatling-stats"
+const gatlingBinary = "not a Gatling text log: logs are binary since Gatling 3.13, which is not supported; use js/stats.json of the report with --from gatling-stats"
 
 func (gatling) Read(from Source) (*Measured, error) {
 	text := bufio.NewReader(from.In)
@@ -62,10 +62,10 @@ func (l *gatlingLog) measured() (*Measured, error) {
 		return nil, err
 	}
 	if l.broken > 0 {
-		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end counted as failed, without a time", prose.Counted(l.broken, "record")))
+		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end counted as failed, without a duration", prose.Counted(l.broken, "record")))
 	}
 	if l.unfinished > 0 {
-		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end left out: unfinished when the simulation stopped", prose.Counted(l.unfinished, "record")))
+		made.Notes = append(made.Notes, fmt.Sprintf("%s without an end omitted: unfinished when the simulation stopped", prose.Counted(l.unfinished, "record")))
 	}
 	return made, nil
 }
@@ -98,7 +98,7 @@ func (l *gatlingLog) line(_ int, line []byte) error {
 	case kind == "USER" || kind == "ERROR":
 		return nil
 	default:
-		return refuse("%q is none of Gatling's records: RUN, USER, REQUEST, GROUP, ERROR and ASSERTION", shorten(kind))
+		return refuse("unknown record type %q: Gatling's are RUN, USER, REQUEST, GROUP, ERROR and ASSERTION", shorten(kind))
 	}
 }
 
@@ -106,14 +106,14 @@ func (l *gatlingLog) line(_ int, line []byte) error {
 func (l *gatlingLog) run(fields []string) error {
 	const fewest = 5
 	if len(fields) < fewest {
-		return refuse("the record RUN has %d fields, and those of Gatling 3 have 6", len(fields))
+		return refuse("the RUN record has %d fields, but Gatling 3 writes 6", len(fields))
 	}
 	version := fields[len(fields)-1]
 	if !strings.HasPrefix(version, "3.") {
-		return refuse("it is of Gatling %q, and those of 3.0 to 3.12 are read", shorten(version))
+		return refuse("the log is from Gatling %q, but only 3.0 to 3.12 are supported", shorten(version))
 	}
 	if l.begun {
-		return refuse("another run begins here: give each log by itself")
+		return refuse("another run starts here: put each run in a separate file")
 	}
 	l.begun = true
 	return nil
@@ -125,7 +125,7 @@ func (l *gatlingLog) request(fields []string) error {
 	status := statusIn(fields)
 	const before = 4
 	if status < before+1 {
-		return refuse("a record REQUEST has groups, a name, a start, an end, and OK or KO, and this has %d fields", len(fields))
+		return refuse("a REQUEST record needs groups, a name, a start, an end, and OK or KO, but this one has %d fields", len(fields))
 	}
 	return l.add(fields[status-2], fields[status-1], sample{transaction: fields[status-4] + "\t" + fields[status-3], failed: fields[status] == "KO"})
 }
@@ -135,7 +135,7 @@ func (l *gatlingLog) group(fields []string) error {
 	status := statusIn(fields)
 	const before = 4
 	if status < before+1 {
-		return refuse("a record GROUP has groups, a start, an end, a time, and OK or KO, and this has %d fields", len(fields))
+		return refuse("a GROUP record needs groups, a start, an end, a time, and OK or KO, but this one has %d fields", len(fields))
 	}
 	return l.add(fields[status-3], fields[status-2], sample{transaction: fields[status-4], failed: fields[status] == "KO", inner: true, paused: true})
 }
@@ -159,7 +159,7 @@ func (l *gatlingLog) add(start, end string, of sample) error {
 	from, errFrom := strconv.ParseInt(start, 10, 64)
 	to, errTo := strconv.ParseInt(end, 10, 64)
 	if errors.Join(errFrom, errTo) != nil {
-		return refuse("%q and %q are no start and end in milliseconds since 1970", shorten(start), shorten(end))
+		return refuse("%q and %q are not a start and an end in milliseconds since 1970", shorten(start), shorten(end))
 	}
 	if from == gatlingUndefined || to == gatlingUndefined && !of.failed {
 		l.unfinished++

@@ -16,7 +16,7 @@ type gatlingStats struct{}
 
 func (gatlingStats) Name() string  { return "gatling-stats" }
 func (gatlingStats) Tool() string  { return "Gatling" }
-func (gatlingStats) Reads() string { return "js/stats.json of the report of Gatling 3" }
+func (gatlingStats) Reads() string { return "js/stats.json of a Gatling 3 report" }
 
 // gatlingNode is all requests, a group, or a request.
 type gatlingNode struct {
@@ -47,11 +47,11 @@ type gatlingTriple struct {
 
 func (gatlingStats) Read(from Source) (*Measured, error) {
 	var root gatlingNode
-	if err := decode(from, &root, "a stats.json of Gatling's"); err != nil {
+	if err := decode(from, &root, "a Gatling stats.json"); err != nil {
 		return nil, err
 	}
 	if root.Stats == nil {
-		return nil, refuse(`it holds no "stats" as Gatling's stats.json does: is it assertions.json, or a stats.js, which is no JSON?`)
+		return nil, refuse(`"stats" is missing: use js/stats.json of the report, not assertions.json or stats.js, which is not JSON`)
 	}
 	found := observationList{}
 	all := int64(parseNumber(root.Stats.Requests.Total))
@@ -70,7 +70,7 @@ func (gatlingStats) Read(from Source) (*Measured, error) {
 		return nil, err
 	}
 	made.Samples = all
-	made.Notes = append(made.Notes, "percentiles are assumed to be Gatling's defaults (50, 75, 95 and 99): gatling.charting.indicators can change them, which the file does not show")
+	made.Notes = append(made.Notes, "percentiles are assumed to be Gatling's defaults (50, 75, 95 and 99): gatling.charting.indicators can change them, but the file does not record it")
 	return made, nil
 }
 

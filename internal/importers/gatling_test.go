@@ -18,8 +18,8 @@ func TestGatlingUnfinished(t *testing.T) {
 		"REQUEST\t\tlist\t"+undefined+"\t1735900001000\tKO\tbroken\n"+
 		"GROUP\tCart\t1735900001000\t"+undefined+"\t0\tOK\n")
 	wantValues(t, got, map[string]string{"cico/list/average": "100 ms of 2", "cico/list/errors": "33.3333 % of 3", "cico/Cart/average": ""})
-	wantNote(t, got, "1 record without an end counted as failed, without a time")
-	wantNote(t, got, "3 records without an end left out: unfinished when the simulation stopped")
+	wantNote(t, got, "1 record without an end counted as failed, without a duration")
+	wantNote(t, got, "3 records without an end omitted: unfinished when the simulation stopped")
 }
 
 // A group's time includes pauses, so its requests are primary.

@@ -20,7 +20,7 @@ type goBench struct{}
 
 func (goBench) Name() string  { return "gobench" }
 func (goBench) Tool() string  { return "go test" }
-func (goBench) Reads() string { return "what go test -bench prints (Go's benchmark data format)" }
+func (goBench) Reads() string { return "the output of go test -bench (Go's benchmark data format)" }
 
 // benchSeconds is benchfmt's unit for ns/op.
 const benchSeconds = "sec/op"
@@ -50,7 +50,7 @@ func (goBench) Read(from Source) (*Measured, error) {
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
-			return nil, atLine(record.Line, refuse("%s: such a line is like \"BenchmarkA-8 100 2500 ns/op\"; let benchmarks write what they say with b.Log, or to standard error", record.Msg))
+			return nil, atLine(record.Line, refuse("%s: the expected form is \"BenchmarkA-8 100 2500 ns/op\"; write other output of benchmarks with b.Log, or to standard error", record.Msg))
 		case *benchfmt.Result:
 			_, line := record.Pos()
 			if err := file.add(record); err != nil {
@@ -62,7 +62,7 @@ func (goBench) Read(from Source) (*Measured, error) {
 		return nil, streamFault(err)
 	}
 	if len(file.totals) == 0 {
-		return nil, refuse("it holds no line that begins with Benchmark, as those of go test -bench do, and that --only matches")
+		return nil, refuse("no line begins with Benchmark, as in the output of go test -bench, and matches --only")
 	}
 	file.units = reader.Units()
 	return file.measured()
@@ -96,7 +96,7 @@ func (f *benchFile) add(result *benchfmt.Result) error {
 	totals := f.totals[name]
 	if totals == nil {
 		if len(f.totals) == mostTransactions {
-			return refuse("%q is one benchmark more than the %d that a run has room for: choose some with --only REGEXP", shorten(name), mostTransactions)
+			return refuse("%q exceeds the limit of %d benchmarks per run: select some with --only REGEXP", shorten(name), mostTransactions)
 		}
 		totals = &benchTotals{iterations: map[string]int64{}, repetitions: map[string]int64{}, sums: map[string]float64{}}
 		f.totals[name] = totals
@@ -107,7 +107,7 @@ func (f *benchFile) add(result *benchfmt.Result) error {
 			f.infinite++
 			continue
 		case value.Value < 0 && (benchfmt.UnitMetadataMap{}).GetBetter(value.Unit) != 0:
-			return refuse("%q has %g %s, less than nothing", shorten(name), value.Value, value.Unit)
+			return refuse("%q is negative: %g %s", shorten(name), value.Value, value.Unit)
 		}
 		if err := totals.add(f.from, value, int64(result.Iters)); err != nil {
 			return err
@@ -156,7 +156,7 @@ func (f *benchFile) measured() (*Measured, error) {
 	}
 	made.Observations, made.Notes = summed.Observations, summed.Notes
 	if repeated {
-		made.Notes = append(made.Notes, "repetitions of a benchmark in one file (-count) are one run: they share its process and its hour, and their mean by iterations counts")
+		made.Notes = append(made.Notes, "repetitions of a benchmark in one file (-count) are one run, because they share a process and a time: the value is their mean, weighted by iterations")
 	}
 	if f.infinite > 0 {
 		made.Notes = append(made.Notes, leftOut(f.infinite, "value"))

@@ -44,5 +44,5 @@ func TestBenchmarksWithoutNumbers(t *testing.T) {
 	if found := fmt.Sprint(told(got)); strings.Contains(found, "custom/A") {
 		t.Errorf("it holds %s", found)
 	}
-	wantNote(t, got, "2 values left out: infinite or not a number")
+	wantNote(t, got, "2 values omitted: infinite or not a number")
 }

@@ -23,7 +23,7 @@ type jmeter struct{}
 func (jmeter) Name() string { return "jmeter" }
 func (jmeter) Tool() string { return "JMeter" }
 func (jmeter) Reads() string {
-	return "a JTL of JMeter, as CSV with a header or as XML"
+	return "a JMeter JTL, as CSV with a header or as XML"
 }
 
 func (jmeter) Read(from Source) (*Measured, error) {
@@ -115,7 +115,7 @@ func jmeterColumns(header []string) (jmeterFields, error) {
 	}
 	for _, wanted := range []string{jmeterTime, jmeterElapsed, jmeterLabel, jmeterSuccess} {
 		if _, found := columns.columns[strings.ToLower(wanted)]; !found {
-			return columns, refuse("%q is no header with the column %s: it has to be like %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", shorten(strings.Join(header, ",")), wanted, jmeterHeader)
+			return columns, refuse("%q is not a header with the column %s: expected %s, which JMeter writes with jmeter.save.saveservice.print_field_names=true", shorten(strings.Join(header, ",")), wanted, jmeterHeader)
 		}
 	}
 	return columns, nil
@@ -131,10 +131,10 @@ func (c jmeterFields) at(fields []string, column string) string {
 
 func (c jmeterFields) sample(fields []string) (sample, error) {
 	if len(fields) != c.count {
-		return sample{}, refuse("it has %d fields, and the header %d: if the file is cut off here, copy it again, or take the line out", len(fields), c.count)
+		return sample{}, refuse("%d fields, but the header has %d: if the file is truncated here, copy it again, or remove the line", len(fields), c.count)
 	}
 	if c.at(fields, jmeterTime) == jmeterTime {
-		return sample{}, refuse("it is the header again: give the files that were put together one by one")
+		return sample{}, refuse("the header is repeated: convert the merged files separately")
 	}
 	return jmeterSample(func(column string) string { return c.at(fields, column) })
 }
@@ -176,13 +176,13 @@ func jmeterMilliseconds(column, text string) (int64, error) {
 	}
 	switch {
 	case err != nil && column == jmeterTime:
-		return 0, refuse("%s %q is no number of milliseconds since 1970: let JMeter write jmeter.save.saveservice.timestamp_format=ms", column, shorten(text))
+		return 0, refuse("%s %q is not a number of milliseconds since 1970: set jmeter.save.saveservice.timestamp_format=ms in JMeter", column, shorten(text))
 	case errors.Is(err, number.ErrAmbiguous):
 		return 0, refuse("%s: %v", column, err)
 	case err != nil:
-		return 0, refuse("%s %q is no number of milliseconds: use the file that JMeter wrote", column, shorten(text))
+		return 0, refuse("%s %q is not a number of milliseconds: use the file that JMeter wrote", column, shorten(text))
 	case read.Decimals < 0:
-		return 0, refuse("%s %q has lost its last digits, as in a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, shorten(text))
+		return 0, refuse("%s %q is rounded, probably by a spreadsheet: use the file that JMeter wrote, or format the column as a number without decimals and save it again", column, shorten(text))
 	}
 	return int64(math.Round(read.Value)), nil
 }
@@ -192,22 +192,22 @@ func jmeterMilliseconds(column, text string) (int64, error) {
 func inMilliseconds(start, took int64) (time.Time, time.Duration, error) {
 	at := time.UnixMilli(start)
 	if at.Before(earliest) || at.After(latest) {
-		unit := "no time of a test"
+		unit := "out of range"
 		for _, other := range []struct {
 			at   time.Time
 			unit string
-		}{{time.Unix(start, 0), "one in seconds"}, {time.UnixMicro(start), "one in microseconds"}, {time.Unix(0, start), "one in nanoseconds"}} {
+		}{{time.Unix(start, 0), "in seconds"}, {time.UnixMicro(start), "in microseconds"}, {time.Unix(0, start), "in nanoseconds"}} {
 			if other.at.After(earliest) && other.at.Before(latest) {
 				unit = other.unit
 			}
 		}
-		return at, 0, refuse("the time %d is %s: it has to be in milliseconds since 1970", start, unit)
+		return at, 0, refuse("the time %d is %s: it must be in milliseconds since 1970", start, unit)
 	}
 	if took > longestSample.Milliseconds() {
-		return at, 0, refuse("%d ms is longer than a week: is that in another unit?", took)
+		return at, 0, refuse("%d ms is longer than a week: check the unit", took)
 	}
 	if took < 0 {
-		return at, 0, refuse("%d ms is less than no time", took)
+		return at, 0, refuse("the duration is negative: %d ms", took)
 	}
 	return at, time.Duration(took) * time.Millisecond, nil
 }
@@ -219,7 +219,7 @@ func jmeterMeasured(t *tally) (*Measured, error) {
 		return nil, err
 	}
 	if t.requests == 0 {
-		made.Notes = append(made.Notes, "all samples are of Transaction Controllers, so that the number of requests per second is not known")
+		made.Notes = append(made.Notes, "all samples are from Transaction Controllers, so the number of requests per second is unknown")
 	}
 	slices.Sort(made.Notes)
 	return made, nil

@@ -52,7 +52,7 @@ func (p *jmeterParts) add(thread string, row jmeterRow) error {
 		return nil
 	}
 	if whole := &family.rows[0]; p.nested == "" && thread != "" && row.isInside(whole) {
-		p.nested = fmt.Sprintf("%s is within the time of %s on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false", shorten(row.transaction), shorten(whole.transaction))
+		p.nested = fmt.Sprintf("%s is within the time of %s on the same thread, and both are counted: if it is a sub-result, set jmeter.save.saveservice.subresults=false in JMeter", shorten(row.transaction), shorten(whole.transaction))
 	}
 	over := *family
 	*family = *newFamily(row)
@@ -155,7 +155,7 @@ func (p *jmeterParts) measured() (*Measured, error) {
 		made.Notes = append(made.Notes, p.nested)
 	}
 	if p.parts > 0 {
-		made.Notes = append(made.Notes, fmt.Sprintf("%s left out, such as login-0 of login: the time of the sample includes theirs", prose.Counted(p.parts, "sub-result")))
+		made.Notes = append(made.Notes, fmt.Sprintf("%s omitted, such as login-0 of login: the time of the sample includes theirs", prose.Counted(p.parts, "sub-result")))
 	}
 	return made, nil
 }

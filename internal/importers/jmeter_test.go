@@ -42,7 +42,7 @@ func TestSubResults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { wantValues(t, must(t, "jmeter", header+strings.Join(tc.rows, "")), tc.want) })
 	}
-	wantNote(t, must(t, "jmeter", header+strings.Join(redirect, "")), "2 sub-results left out, such as login-0 of login")
+	wantNote(t, must(t, "jmeter", header+strings.Join(redirect, "")), "2 sub-results omitted, such as login-0 of login")
 }
 
 // A sub-result with its own name looks like another user's request with the same thread name,
@@ -50,7 +50,7 @@ func TestSubResults(t *testing.T) {
 func TestSubResultsWithOtherNames(t *testing.T) {
 	got := must(t, "jmeter", header+row("U 1-1", "login", 0, 100)+row("U 1-1", "http://shop/a", 0, 40)+row("U 1-1", "http://shop/b", 40, 60))
 	wantValues(t, got, map[string]string{"cico/login/samples": "1 1 of 0", "cico/http://shop/a/samples": "1 1 of 0"})
-	wantNote(t, got, "http://shop/a is within the time of login on the same thread, and both count: if it is a sub-result, let JMeter write jmeter.save.saveservice.subresults=false")
+	wantNote(t, got, "http://shop/a is within the time of login on the same thread, and both are counted: if it is a sub-result, set jmeter.save.saveservice.subresults=false in JMeter")
 	// The parts of a transaction are within its time, in any order.
 	if got := must(t, "jmeter", jtl); len(got.Notes) > 0 {
 		t.Errorf("the notes are %q", got.Notes)

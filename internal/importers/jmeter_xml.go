@@ -45,7 +45,7 @@ func readJMeterXML(from Source) (*Measured, error) {
 	return jmeterMeasured(tally)
 }
 
-const cutXML = "it ends before </testResults>: JMeter was killed, or the file was cut off; copy it again, or end it with </testResults>"
+const cutXML = "the file ends before </testResults>: JMeter was killed, or the file was truncated; copy it again, or append </testResults>"
 
 // xmlFault distinguishes invalid XML from read errors.
 func xmlFault(err error, line int, from *stream) error {
@@ -70,7 +70,7 @@ func jmeterElement(to *tally, depth int, element xml.StartElement) error {
 	const root, own = 1, 2
 	name := element.Name.Local
 	if depth == root && name != "testResults" {
-		return refuse("it begins with <%s>, and JMeter's results with <testResults>", shorten(name))
+		return refuse("the file begins with <%s>, but JMeter's results begin with <testResults>", shorten(name))
 	}
 	if depth != own || name != "sample" && name != "httpSample" {
 		return nil

@@ -20,7 +20,7 @@ type k6 struct{}
 
 func (k6) Name() string  { return "k6" }
 func (k6) Tool() string  { return "k6" }
-func (k6) Reads() string { return "the lines of k6 run --out json=FILE" }
+func (k6) Reads() string { return "the output of k6 run --out json=FILE" }
 
 // k6Line is a line: the definition of a metric, or a point.
 type k6Line struct {
@@ -86,9 +86,9 @@ func (p *k6Points) read(number int, line []byte) error {
 	var read k6Line
 	if err := json.Unmarshal(line, &read); err != nil {
 		if number == 1 {
-			return refuse("it is none of k6's lines, each of which is an object of its own: %v", err)
+			return refuse("not k6's JSON output, where each line is a separate object: %v", err)
 		}
-		return refuse("it is not a whole line of k6's (%v): if the file is cut off here, copy it again, or take the line out", err)
+		return refuse("invalid line of k6's JSON output (%v): if the file is truncated here, copy it again, or remove the line", err)
 	}
 	switch read.Type {
 	case "Metric":
@@ -96,7 +96,7 @@ func (p *k6Points) read(number int, line []byte) error {
 	case "Point":
 		return p.point(&read)
 	}
-	return refuse("its type is %q, and k6's lines are of type Metric or Point", shorten(read.Type))
+	return refuse("the line has type %q, but k6's lines have type Metric or Point", shorten(read.Type))
 }
 
 func (p *k6Points) point(read *k6Line) error {
@@ -133,7 +133,7 @@ func (p *k6Points) point(read *k6Line) error {
 func (p *k6Points) add(to *tally, read *k6Line, of sample) error {
 	value := *read.Data.Value
 	if math.Abs(value) > float64(longestSample.Milliseconds()) {
-		return refuse("%g ms is longer than a week: is that in another unit?", value)
+		return refuse("%g ms is longer than a week: check the unit", value)
 	}
 	of.took = time.Duration(math.Round(value * float64(time.Millisecond)))
 	of.start = read.Data.Time.Add(-of.took)
@@ -189,7 +189,7 @@ func (m *Measured) inside(requests *tally) error {
 	}
 	m.Observations = append(m.Observations, found.Observations...)
 	if len(m.Observations) > mostObservations {
-		return refuse("a run has no room for all groups and their requests: choose some groups with --only REGEXP")
+		return refuse("a run cannot hold all groups and their requests: select some groups with --only REGEXP")
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (m *Measured) inside(requests *tally) error {
 func (p *k6Points) notes() []string {
 	notes := p.unread.notes()
 	if p.outside > 0 {
-		notes = append(notes, fmt.Sprintf("%s of setup() and teardown() left out: they are not load", prose.Counted(p.outside, "point")))
+		notes = append(notes, fmt.Sprintf("%s of setup() and teardown() omitted: they are not part of the load", prose.Counted(p.outside, "point")))
 	}
 	return notes
 }

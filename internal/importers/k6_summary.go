@@ -19,7 +19,7 @@ type k6Summary struct{}
 func (k6Summary) Name() string { return "k6-summary" }
 func (k6Summary) Tool() string { return "k6" }
 func (k6Summary) Reads() string {
-	return "the JSON of k6 run --summary-export, and what handleSummary is given"
+	return "the JSON of k6 run --summary-export, or the data of handleSummary"
 }
 
 // k6Document is a summary in either form: metrics by name, or as a list within the results
@@ -47,7 +47,7 @@ const requests = "requests"
 
 func (k6Summary) Read(from Source) (*Measured, error) {
 	var read k6Document
-	if err := decode(from, &read, "a summary of k6"); err != nil {
+	if err := decode(from, &read, "a k6 summary"); err != nil {
 		return nil, err
 	}
 	metrics, err := read.values()
@@ -55,7 +55,7 @@ func (k6Summary) Read(from Source) (*Measured, error) {
 		return nil, err
 	}
 	if len(metrics) == 0 {
-		return nil, refuse(`it holds no metrics as k6's summaries do ({"metrics": {"http_req_duration": …}})`)
+		return nil, refuse(`no k6 metrics: expected {"metrics": {"http_req_duration": …}}`)
 	}
 	found, others := observationList{}, unread(nil)
 	all := slices.Sorted(maps.Keys(metrics))
@@ -73,7 +73,7 @@ func (k6Summary) Read(from Source) (*Measured, error) {
 	}
 	read.date(made)
 	made.Samples = int64(metrics[k6Requests]["count"])
-	made.Notes = slices.Concat(made.Notes, others.notes(), []string{"k6 sums up the times of requests that failed, and of those in setup() and teardown(), too; its percentiles are those that it was asked for (--summary-trend-stats)"})
+	made.Notes = slices.Concat(made.Notes, others.notes(), []string{"k6's times include failed requests, and those in setup() and teardown(); its percentiles are those set with --summary-trend-stats"})
 	return made, nil
 }
 
@@ -115,7 +115,7 @@ func newK6Values(name string, metric map[string]json.RawMessage) (k6Values, erro
 	if nested, found := metric["values"]; found {
 		inner := map[string]json.RawMessage{}
 		if err := json.Unmarshal(nested, &inner); err != nil {
-			return nil, refuse("the values of metric %q are none: %v", shorten(name), err)
+			return nil, refuse("the values of metric %q are invalid: %v", shorten(name), err)
 		}
 		metric = inner
 	}

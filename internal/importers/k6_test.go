@@ -25,7 +25,7 @@ func TestK6SetupIsNoLoad(t *testing.T) {
 	if fmt.Sprint(told(got)) != fmt.Sprint(told(want)) || !got.Start.Equal(want.Start) || !got.End.Equal(want.End) {
 		t.Errorf("with setup and teardown it is %v from %s to %s, want %v from %s to %s", told(got), got.Start, got.End, told(want), want.Start, want.End)
 	}
-	wantNote(t, got, "4 points of setup() and teardown() left out: they are not load")
+	wantNote(t, got, "4 points of setup() and teardown() omitted: they are not part of the load")
 	own := must(t, "k6", point("http_req_duration", 1, 100, `"name":"a","group":"::setup cart"`)+point("http_req_duration", 2, 100, `"name":"a","group":"::Cart::setup"`))
 	if own.Samples != 2 {
 		t.Errorf("of groups that are called alike, %d samples are read", own.Samples)
@@ -61,7 +61,7 @@ func TestK6SummariesWithoutSamples(t *testing.T) {
 	got := must(t, "k6-summary", text)
 	wantValues(t, got, map[string]string{"cico/requests/average": "101 ms of 0", "cico/requests/errors": "0 % of 600", "cico/checkout/average": "", "cico/Cart/average": "", "cico/setup/requests/average": ""})
 	wantNote(t, got, "group_duration{group:::Cart}, http_req_duration{name:checkout}: no samples")
-	wantNote(t, got, "grpc_req_duration: not read")
+	wantNote(t, got, "grpc_req_duration: not imported")
 }
 
 // A group and a request of the same name are two transactions.
@@ -92,7 +92,7 @@ func TestK6MachineReadableSummary(t *testing.T) {
 // A note lists the metrics that are not read.
 func TestK6NotesUnreadMetrics(t *testing.T) {
 	got := must(t, "k6", point("http_req_duration", 1, 100, `"name":"a"`)+point("grpc_req_duration", 1, 100, "")+point("my_trend", 1, 100, "")+point("my_trend", 1, 100, "")+point("vus", 1, 3, "")+point("http_req_waiting", 1, 3, ""))
-	wantNote(t, got, "grpc_req_duration, my_trend: not read; measure them inside group(), or convert their values with --from table")
+	wantNote(t, got, "grpc_req_duration, my_trend: not imported; measure them inside group(), or convert their values with --from table")
 	if strings.Contains(strings.Join(got.Notes, ""), "vus") {
 		t.Errorf("the notes are %q", got.Notes)
 	}

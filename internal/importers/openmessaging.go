@@ -49,11 +49,11 @@ const publish, endToEnd = "publish", "end-to-end"
 
 func (openMessaging) Read(from Source) (*Measured, error) {
 	var read openMessagingResult
-	if err := decode(from, &read, "a result of the OpenMessaging Benchmark"); err != nil {
+	if err := decode(from, &read, "an OpenMessaging Benchmark result"); err != nil {
 		return nil, err
 	}
 	if read.PublishAvg.value == nil && read.EndToEndAvg.value == nil {
-		return nil, refuse("it has no aggregatedPublishLatencyAvg, as results of the OpenMessaging Benchmark have")
+		return nil, refuse("aggregatedPublishLatencyAvg is missing, so the file is not an OpenMessaging Benchmark result")
 	}
 	found := observationList{}
 	found.addTimes(&from, publish, read.PublishAvg, read.Publish50, read.Publish75, read.Publish95, read.Publish99, read.PublishMax)
@@ -67,8 +67,8 @@ func (openMessaging) Read(from Source) (*Measured, error) {
 	}
 	made.Start, made.End = parseTime(read.BeginTime), parseTime(read.EndTime)
 	made.Notes = append(made.Notes,
-		"times are of all messages, as the benchmark sums them up; how many there were it does not tell",
-		"requestsPerSecond is the mean of the rates at which messages were published, recordsPerSecond of those at which they were consumed")
+		"the benchmark aggregates times over all messages, and does not record their number",
+		"requestsPerSecond is the mean publish rate, recordsPerSecond the mean consume rate")
 	return made, nil
 }
 

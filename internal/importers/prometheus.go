@@ -24,7 +24,7 @@ type prometheus struct{}
 func (prometheus) Name() string { return "prometheus" }
 func (prometheus) Tool() string { return "Prometheus" }
 func (prometheus) Reads() string {
-	return "the JSON that Prometheus' HTTP API answers to query_range"
+	return "the JSON response of Prometheus' HTTP API to query_range"
 }
 
 type prometheusAnswer struct {
@@ -46,16 +46,16 @@ type prometheusSeries struct {
 
 func (prometheus) Read(from Source) (*Measured, error) {
 	var read prometheusAnswer
-	if err := decode(from, &read, "an answer of Prometheus' HTTP API"); err != nil {
+	if err := decode(from, &read, "a Prometheus HTTP API response"); err != nil {
 		return nil, err
 	}
 	switch {
 	case read.Status != "success":
-		return nil, refuse("its status is %q and not success: %s", shorten(read.Status), shorten(read.Error))
+		return nil, refuse("the status is %q, not success: %s", shorten(read.Status), shorten(read.Error))
 	case read.Data.Type != "matrix":
-		return nil, refuse("it is a %s, and a matrix is wanted: ask /api/v1/query_range", shorten(read.Data.Type))
+		return nil, refuse("the result type is %q, not matrix: query /api/v1/query_range", shorten(read.Data.Type))
 	case len(read.Data.Result) == 0:
-		return nil, refuse("the query found no series: ask for a time in which there were samples")
+		return nil, refuse("the query returned no series: select a time range with samples")
 	}
 	answer := prometheusMeans{}
 	for label, series := range labelled(read.Data.Result) {
@@ -123,7 +123,7 @@ func (m *prometheusMeans) add(name string, series *prometheusSeries) {
 	case len(series.Histograms) > 0:
 		m.leaveOut(name, "it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)")
 	default:
-		m.leaveOut(name, "it has no value that is a number")
+		m.leaveOut(name, "it has no finite value")
 	}
 }
 
@@ -144,18 +144,18 @@ func (m *prometheusMeans) measured() (*Measured, error) {
 	if len(m.observations) == 0 && len(m.leftOut) > 0 {
 		return nil, refuse("%s", prose.Enumerate(m.leftOut))
 	}
-	made, err := m.observationList.measured("the answer")
+	made, err := m.observationList.measured("the response")
 	if err != nil {
 		return nil, err
 	}
 	made.Start, made.End, made.Samples = m.start, m.end, m.samples
 	if len(m.leftOut) > 0 {
-		made.Notes = append(made.Notes, fmt.Sprintf("%d series left out: %s", len(m.leftOut), prose.Enumerate(m.leftOut)))
+		made.Notes = append(made.Notes, fmt.Sprintf("%d series omitted: %s", len(m.leftOut), prose.Enumerate(m.leftOut)))
 	}
 	if m.infinite > 0 {
 		made.Notes = append(made.Notes, leftOut(m.infinite, "point"))
 	}
-	made.Notes = append(made.Notes, "Prometheus records no unit: values are as queried")
+	made.Notes = append(made.Notes, "Prometheus does not record units: values are as queried")
 	return made, nil
 }
 
@@ -163,7 +163,7 @@ func (m *prometheusMeans) measured() (*Measured, error) {
 func prometheusPoint(point [2]json.RawMessage) (time.Time, float64, error) {
 	seconds, err := strconv.ParseFloat(string(point[0]), 64)
 	if err != nil {
-		return time.Time{}, 0, refuse("the time %s is no number of seconds", shorten(string(point[0])))
+		return time.Time{}, 0, refuse("the time %s is not a number of seconds", shorten(string(point[0])))
 	}
 	at := time.UnixMilli(int64(seconds * 1000))
 	if !(seconds > 0) || at.Before(earliest) || at.After(latest) {
@@ -171,7 +171,7 @@ func prometheusPoint(point [2]json.RawMessage) (time.Time, float64, error) {
 	}
 	value, err := strconv.ParseFloat(strings.Trim(string(point[1]), `"`), 64)
 	if err != nil {
-		return at, 0, refuse("the value %s is no number", shorten(string(point[1])))
+		return at, 0, refuse("the value %s is not a number", shorten(string(point[1])))
 	}
 	return at, value, nil
 }

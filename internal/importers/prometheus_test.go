@@ -28,8 +28,8 @@ func TestPrometheusReadsPartialSeries(t *testing.T) {
 	wantValues(t, got, map[string]string{
 		"custom/rate/average": "0.13  of 2", "custom/rate/max": "0.14  of 2", "custom/skew/average": "-0.2  of 2", "custom/skew/max": "-0.1  of 2", "custom/idle/average": "", "custom/bad/average": "", "custom/latency/average": "",
 	})
-	wantNote(t, got, "5 points left out: infinite or not a number")
-	wantNote(t, got, `3 series left out: idle: it has no value that is a number, bad: point 2: the value "many" is no number, latency: it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)`)
+	wantNote(t, got, "5 points omitted: infinite or not a number")
+	wantNote(t, got, `3 series omitted: idle: it has no finite value, bad: point 2: the value "many" is not a number, latency: it is a native histogram: query histogram_quantile(0.95, …) or histogram_avg(…)`)
 }
 
 // A note reports that Prometheus' answer is incomplete.

@@ -31,7 +31,7 @@ const (
 )
 
 // ErrRecord means that the files don't form an experiment.
-var ErrRecord = errors.New("the files make no experiment")
+var ErrRecord = errors.New("the files do not form an experiment")
 
 // Experiment is the known data of an imported experiment.
 type Experiment struct {
@@ -98,7 +98,7 @@ func (e *Experiment) date() error {
 			continue
 		}
 		if e.Began.IsZero() {
-			return fmt.Errorf("%w: %s does not tell when it was measured: say so with --measured, for example --measured 2025-01-03", ErrRecord, run.File)
+			return fmt.Errorf("%w: %s does not contain the time of the measurement: set it with --measured, for example --measured 2025-01-03", ErrRecord, run.File)
 		}
 		run.Measured.Start = e.Began
 	}
@@ -236,7 +236,7 @@ func (e *Experiment) report(of *v1alpha1.PerfExperiment, planned *plan.Plan, run
 	for _, arm := range planned.Arms {
 		status.Arms = append(status.Arms, v1alpha1.ArmStatus{Name: arm.Name, Baseline: arm.Baseline, Verdicts: answer.ArmVerdicts(arm)})
 	}
-	const message = "it was imported from another tool"
+	const message = "imported from another tool"
 	for _, kind := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionReady} {
 		status.Conditions = append(status.Conditions, metav1.Condition{
 			Type: kind, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonComplete, Message: message, LastTransitionTime: *status.CompletionTime,
@@ -262,7 +262,7 @@ func (e *Experiment) warnings() []string {
 	}
 	for _, arm := range e.Arms {
 		if arm != e.Baseline && e.count(arm)+e.count(e.Baseline) > 2 && (first[arm].After(last[e.Baseline]) || last[arm].Before(first[e.Baseline])) {
-			found = append(found, fmt.Sprintf("all runs of arm %q were before or after all of the baseline %q: what changed in between looks like a difference between them", arm, e.Baseline))
+			found = append(found, fmt.Sprintf("all runs of arm %q were before or after all runs of the baseline %q: any change in between looks like a difference between the arms", arm, e.Baseline))
 		}
 	}
 	return found

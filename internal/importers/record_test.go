@@ -42,7 +42,7 @@ func TestOrderWarnings(t *testing.T) {
 		want        string
 	}{
 		"TakenInTurns":        {[]int{0, 3, 4}, []int{1, 2, 5}, ""},
-		"OneAfterTheOther":    {[]int{0, 1, 2}, []int{3, 4, 5}, `all runs of arm "other" were before or after all of the baseline "base": what changed in between looks like a difference between them`},
+		"OneAfterTheOther":    {[]int{0, 1, 2}, []int{3, 4, 5}, `all runs of arm "other" were before or after all runs of the baseline "base": any change in between looks like a difference between the arms`},
 		"OneBeforeTheOther":   {[]int{3, 4, 5}, []int{0, 1, 2}, `all runs of arm "other" were before`},
 		"OneRunEach":          {[]int{0}, []int{1}, ""},
 		"AnArmHasAnotherMore": {[]int{0, 3}, []int{1, 2, 4}, "not every arm has a run in every block, and only complete blocks are compared: base has 2, other has 3"},
@@ -88,7 +88,7 @@ func TestDefaultPrimaryMetrics(t *testing.T) {
 	if err != nil || experiment.Spec.Analysis.Primary != nil {
 		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
 	}
-	expect.Contains(t, strings.Join(experiment.Status.Warnings, "\n"), []string{`nothing decides, for 9 metrics could, and more than 8 would hide what matters: choose with --primary, for example --primary "cico/Check-In/average"`})
+	expect.Contains(t, strings.Join(experiment.Status.Warnings, "\n"), []string{`there are no primary metrics: 9 metrics qualify, but more than 8 would reduce the statistical power: select some with --primary, for example --primary "cico/Check-In/average"`})
 }
 
 // Metrics that some runs lack are not primary, nor are times with pauses if there are times
@@ -101,7 +101,7 @@ func TestMetricsThatAreNotPrimary(t *testing.T) {
 	if err != nil || !slices.Equal(experiment.Spec.Analysis.Primary, []string{"cico/Check-In/average"}) {
 		t.Errorf("%v: %q decide", err, experiment.Spec.Analysis.Primary)
 	}
-	if want := "some runs lack cico/Cart/average, so it does not decide"; !slices.Contains(experiment.Status.Warnings, want) {
+	if want := "some runs lack cico/Cart/average, so it is not a primary metric"; !slices.Contains(experiment.Status.Warnings, want) {
 		t.Errorf("the warnings are %q, want %q", experiment.Status.Warnings, want)
 	}
 	paused := experimentAt([]int{0}, []int{1}, "Cart/requests")

@@ -30,7 +30,7 @@ func newStream(in io.Reader) *stream {
 // next allows another row, and the read-ahead.
 func (s *stream) next() { s.left = longest + 64<<10 }
 
-var errLineTooLong = errors.New("is longer than 1 MiB: is a quote left open, or is it another file?")
+var errLineTooLong = errors.New("is longer than 1 MiB: check for an unclosed quote or another file format")
 
 func (s *stream) Read(into []byte) (int, error) {
 	if s.left <= 0 {
@@ -57,7 +57,7 @@ func lines(in io.Reader, use func(number int, line []byte) error) error {
 	}
 	err := scanner.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
-		return atLine(number+1, refuse("it %v", errLineTooLong))
+		return atLine(number+1, refuse("the line %v", errLineTooLong))
 	}
 	return err
 }

@@ -48,7 +48,7 @@ func readTable(from Source) ([]TableRecord, error) {
 	reader.FieldsPerRecord = -1
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, refuse("it is empty: the first line has to name the columns %s", TableColumns)
+		return nil, refuse("the file is empty: the first line must list the columns %s", TableColumns)
 	}
 	if err != nil {
 		return nil, csvFault(err)
@@ -78,16 +78,16 @@ func tableHeader(header []string) (map[string]int, error) {
 	for i, name := range header {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if !slices.Contains(tableMust, name) && !slices.Contains(tableMay, name) {
-			return nil, refuse("there is no column %q: they are %s", shorten(name), TableColumns)
+			return nil, refuse("unknown column %q: the columns are %s", shorten(name), TableColumns)
 		}
 		if _, twice := columns[name]; twice {
-			return nil, refuse("the column %q is there twice", name)
+			return nil, refuse("the column %q occurs twice", name)
 		}
 		columns[name] = i
 	}
 	for _, name := range tableMust {
 		if _, found := columns[name]; !found {
-			return nil, refuse("the column %q is missing: they are %s", name, TableColumns)
+			return nil, refuse("the column %q is missing: the columns are %s", name, TableColumns)
 		}
 	}
 	return columns, nil
@@ -102,7 +102,7 @@ type table struct {
 
 func (t *table) add(fields []string, count int) error {
 	if len(fields) != count {
-		return refuse("it has %d fields, and the header %d", len(fields), count)
+		return refuse("%d fields, but the header has %d", len(fields), count)
 	}
 	at := func(column string) string {
 		if i, found := t.columns[column]; found {
@@ -114,7 +114,7 @@ func (t *table) add(fields []string, count int) error {
 	if text := at("block"); text != "" {
 		number, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || number < 1 || number > 100 {
-			return refuse("the block %q is no whole number from 1 to 100", shorten(text))
+			return refuse("the block %q is not a whole number from 1 to 100", shorten(text))
 		}
 		block = int32(number)
 	}
@@ -133,7 +133,7 @@ func (t *table) add(fields []string, count int) error {
 		return err
 	}
 	if slices.ContainsFunc(run.Measured.Observations, func(known v1alpha1.Observation) bool { return known.Metric == one.Metric }) {
-		return refuse("block %d of arm %q under scenario %q has %s twice: number its blocks", block, shorten(run.Arm), shorten(run.Scenario), one.Metric)
+		return refuse("block %d of arm %q under scenario %q has %s twice: give each of its runs a different block", block, shorten(run.Arm), shorten(run.Scenario), one.Metric)
 	}
 	run.Measured.Observations = append(run.Measured.Observations, one)
 	return nil
@@ -166,25 +166,25 @@ func (p *TableRecord) date(text string) error {
 		}
 		switch {
 		case found.Before(earliest) || found.After(latest):
-			return refuse("the date %q is not within %d and %d", shorten(text), earliest.Year(), latest.Year())
+			return refuse("the date %q is not between %d and %d", shorten(text), earliest.Year(), latest.Year())
 		case !p.Measured.Start.IsZero() && !p.Measured.Start.Equal(found):
-			return refuse("the run was measured at %q, and at another time in a row before", shorten(text))
+			return refuse("the run was measured at %q, but at another time in an earlier row", shorten(text))
 		}
 		p.Measured.Start = found
 		return nil
 	}
-	return refuse("%q is no date or time with its zone: write it like 2025-01-03 or 2025-01-03T08:00:00Z", shorten(text))
+	return refuse("%q is not a date or a time with a time zone: write it like 2025-01-03 or 2025-01-03T08:00:00Z", shorten(text))
 }
 
 // tableObservation converts a load's metric to PerfLab's unit.
 func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 	owner, rest := metric.CutOwner(name)
 	if owner == "" || rest == "" || name != metricName(name, longestMetric) {
-		return v1alpha1.Observation{}, refuse("%q is no name of a metric: write LOAD/TRANSACTION/STATISTIC, for example cico/Check-In/average, or custom/NAME", shorten(name))
+		return v1alpha1.Observation{}, refuse("%q is not a metric name: write LOAD/TRANSACTION/STATISTIC, for example cico/Check-In/average, or custom/NAME", shorten(name))
 	}
 	read, err := number.Parse(text)
 	if err != nil {
-		return v1alpha1.Observation{}, refuse("the value %v: leave out the row of a value that is missing", err)
+		return v1alpha1.Observation{}, refuse("the value %v: omit the row of a missing value", err)
 	}
 	value := read.Value
 	unit = units.Canonical(unit)
@@ -200,18 +200,18 @@ func tableObservation(name, unit, text string) (v1alpha1.Observation, error) {
 func inOurUnit(of metric.Metric, value float64, unit string) (float64, string, error) {
 	ours := metric.Unit(of.Statistic)
 	if ours == "" {
-		return 0, "", refuse("%q is no statistic of a load: they are %s; anything else is called custom/NAME", shorten(of.Statistic), strings.Join(tableStatistics(), ", "))
+		return 0, "", refuse("%q is not a statistic of a load: use %s, or custom/NAME for anything else", shorten(of.Statistic), strings.Join(tableStatistics(), ", "))
 	}
 	factor, alike := units.Factor(unit, ours)
 	switch {
 	case value < 0:
-		return 0, "", refuse("%s is %g, less than nothing", of.Name, value)
+		return 0, "", refuse("%s is negative: %g", of.Name, value)
 	case !alike:
-		return 0, "", refuse("the unit of %s is %q, and has to be %q", of.Name, shorten(unit), ours)
+		return 0, "", refuse("the unit of %s is %q, but must be %q", of.Name, shorten(unit), ours)
 	}
 	value *= factor
 	if seconds, isTime := units.Factor(ours, metric.UnitSeconds); isTime && value*seconds > longestSample.Seconds() {
-		return 0, "", refuse("%s is %g %s, longer than a week: is that in another unit?", of.Name, value, ours)
+		return 0, "", refuse("%s is %g %s, longer than a week: check the unit", of.Name, value, ours)
 	}
 	return value, ours, nil
 }
@@ -223,7 +223,7 @@ func tableStatistics() []string {
 // record returns all runs, with the loads of their metrics.
 func (t *table) record() ([]TableRecord, error) {
 	if len(t.runs) == 0 {
-		return nil, refuse("no row follows the header that --only matches")
+		return nil, refuse("no row follows the header and matches --only")
 	}
 	made := make([]TableRecord, 0, len(t.runs))
 	for _, run := range t.runs {

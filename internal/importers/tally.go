@@ -121,11 +121,11 @@ func (t *tally) count(found *durations, s sample) error {
 func plausible(s sample) error {
 	switch {
 	case s.start.Before(earliest) || s.start.After(latest):
-		return refuse("the time %s is not within %d and %d: is it in another unit than it should be?", s.start.UTC().Format(time.RFC3339), earliest.Year(), latest.Year())
+		return refuse("the time %s is not between %d and %d: check the unit", s.start.UTC().Format(time.RFC3339), earliest.Year(), latest.Year())
 	case s.took < 0:
-		return refuse("it took %s, less than no time", s.took)
+		return refuse("the duration is negative: %s", s.took)
 	case s.took > longestSample:
-		return refuse("it took %s, longer than a week: is that in another unit than it should be?", s.took)
+		return refuse("the duration %s is longer than a week: check the unit", s.took)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func plausible(s sample) error {
 // begun.
 func (t *tally) span(start, end time.Time) {
 	if t.gap == "" && !t.end.IsZero() && start.Sub(t.end) > longestGap {
-		t.gap = fmt.Sprintf("nothing was measured for %s before %s UTC: if another test begins there, split the file",
+		t.gap = fmt.Sprintf("no samples for %s before %s UTC: if another test starts there, split the file",
 			start.Sub(t.end).Round(time.Minute), start.UTC().Format(time.DateTime))
 	}
 	if t.start.IsZero() || start.Before(t.start) {
@@ -154,7 +154,7 @@ func (t *tally) transactionFor(transaction string) (*durations, error) {
 		return nil, nil
 	}
 	if len(t.transactions) == mostTransactions {
-		return nil, refuse("%q is one transaction more than the %d that a run has room for: choose some with --only REGEXP", shorten(transaction), mostTransactions)
+		return nil, refuse("%q exceeds the limit of %d transactions per run: select some with --only REGEXP", shorten(transaction), mostTransactions)
 	}
 	if err := t.memory.Spend(costOfTransaction + len(transaction)); err != nil {
 		return nil, err
@@ -179,15 +179,15 @@ func (t *tally) isRenamed(transaction string) bool {
 }
 
 // pausesIncluded is the note about a group's time.
-const pausesIncluded = "a group's time includes its pauses, so its requests decide unless --primary names the group"
+const pausesIncluded = "a group's time includes its pauses, so its requests are the primary metrics unless --primary lists the group"
 
 // measured computes the observations.
 func (t *tally) measured() (*Measured, error) {
 	if t.samples == 0 {
-		return nil, refuse("it holds no sample")
+		return nil, refuse("the file has no samples")
 	}
 	if len(t.transactions) == 0 {
-		return nil, refuse("of %s none is of a transaction that --only %q matches", prose.Counted(t.samples, "sample"), t.only)
+		return nil, refuse("none of %s is of a transaction that matches --only %q", prose.Counted(t.samples, "sample"), t.only)
 	}
 	made := &Measured{Start: t.start, End: t.end, Samples: t.samples}
 	renamed := false
@@ -211,7 +211,7 @@ func (t *tally) measured() (*Measured, error) {
 		made.Notes = append(made.Notes, t.gap)
 	}
 	if renamed {
-		made.Notes = append(made.Notes, "names of transactions that are empty, too long or hold line breaks were changed")
+		made.Notes = append(made.Notes, "transaction names that are empty, too long or contain line breaks were changed")
 	}
 	made.Observations = sorted(made.Observations)
 	return made, nil

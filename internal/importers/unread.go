@@ -23,7 +23,7 @@ func (u *unread) add(name string) {
 
 func (u unread) String() string {
 	slices.Sort(u)
-	return prose.Enumerate(u) + ": not read; measure them inside group(), or convert their values with --from table"
+	return prose.Enumerate(u) + ": not imported; measure them inside group(), or convert their values with --from table"
 }
 
 func (u unread) notes() []string {

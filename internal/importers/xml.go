@@ -19,7 +19,7 @@ func decoded(encoding string, in io.Reader) (io.Reader, error) {
 	case "utf-16", "utf-16le", "utf-16be", "iso-8859-1", "windows-1252", "us-ascii", "ascii":
 		return in, nil
 	}
-	return nil, fmt.Errorf("the encoding %q is not read: save the file as UTF-8", encoding)
+	return nil, fmt.Errorf("the encoding %q is not supported: save the file as UTF-8", encoding)
 }
 
 // legalXML replaces what XML 1.0 does not allow: control characters and references to them,

@@ -57,7 +57,7 @@ type impersonating struct{ http.RoundTripper }
 
 type userKey struct{}
 
-var errNoAccount = errors.New("no account is set to write as")
+var errNoAccount = errors.New("no ServiceAccount is set for the write")
 
 func (i impersonating) RoundTrip(request *http.Request) (*http.Response, error) {
 	user, _ := request.Context().Value(userKey{}).(string)
@@ -113,7 +113,7 @@ func (c accountClient) writeAs(ctx context.Context, about subject, verbs []strin
 		return do(ctx, c.Client)
 	case c.accounts == nil:
 		// An operator with --act-as-author was replaced by one without it.
-		return missingRight("the experiment names ServiceAccount %q, and this operator does not act as ServiceAccounts: run it with --act-as-author, or delete the experiment", who.name)
+		return missingRight("the experiment names ServiceAccount %q, but this operator does not act as ServiceAccounts: run the operator with --act-as-author, or delete the experiment", who.name)
 	case !known || who.namespace != about.key.Namespace:
 		return fmt.Errorf("writing %s %q: %w", about.kind.Kind, about.key, errNoAccount)
 	}

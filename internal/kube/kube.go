@@ -138,7 +138,7 @@ func (c Cluster) CheckOwner(current, wanted client.Object) error {
 
 // Create creates an object. Its kind must be set.
 func (c Cluster) Create(ctx context.Context, object client.Object) error {
-	return c.explain("make", object, c.Client.Create(ctx, object, FieldOwner))
+	return c.explain("create", object, c.Client.Create(ctx, object, FieldOwner))
 }
 
 // DryRunCreate validates the creation of an object without creating it. Its kind must be
@@ -148,7 +148,7 @@ func (c Cluster) DryRunCreate(ctx context.Context, object client.Object) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	return c.explain("make", object, err)
+	return c.explain("create", object, err)
 }
 
 // Patch changes one of our objects from its state before.
@@ -376,7 +376,7 @@ func (c Cluster) CreateRefusal(ctx context.Context, object *unstructured.Unstruc
 	case apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		return err.Error(), nil
 	default:
-		return "", fmt.Errorf("asking whether %s %q would be taken: %w", object.GetKind(), object.GetName(), err)
+		return "", fmt.Errorf("checking whether the API server accepts %s %q: %w", object.GetKind(), object.GetName(), err)
 	}
 }
 

@@ -282,7 +282,7 @@ func TestRefusalsArePermanentOrTransient(t *testing.T) {
 			if lasting := refusal != nil; lasting != answer.lasting || kube.IsTransient(err) != answer.passing {
 				t.Errorf("lasting %t, passing %t: %v", lasting, kube.IsTransient(err), err)
 			}
-			if refusal != nil && (!strings.Contains(refusal.Error(), `to make ConfigMap "a"`) || !errors.Is(err, answer.err)) {
+			if refusal != nil && (!strings.Contains(refusal.Error(), `to create ConfigMap "a"`) || !errors.Is(err, answer.err)) {
 				t.Errorf("it says %q", refusal)
 			}
 		})

@@ -44,7 +44,7 @@ func Notes(ctx context.Context, reader client.Reader, experiment *v1alpha1.PerfE
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading ConfigMap %q, in which notes are kept: %w", name, err)
+			return nil, fmt.Errorf("reading ConfigMap %q with notes: %w", name, err)
 		}
 		found = append(found, kept)
 	}

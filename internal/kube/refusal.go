@@ -25,7 +25,7 @@ type Refusal struct {
 	Kind, Name string
 	// Component is the part of the environment that the object belongs to, if any.
 	Component string
-	// Verb is the attempted action: apply, make, change, write, delete.
+	// Verb is the attempted action: apply, create, change, write, delete.
 	Verb string
 	// Owner is the owner of the existing object of that name.
 	Owner Ownership
@@ -49,9 +49,9 @@ const (
 func (r *Refusal) Error() string {
 	switch r.Owner {
 	case OwnerOther:
-		return fmt.Sprintf("%s %q exists already, and this experiment did not create it; PerfLab does not change it: delete it if it is not needed, or rename the experiment", r.Kind, r.Name)
+		return fmt.Sprintf("%s %q already exists, but this experiment did not create it; PerfLab does not change it: delete it if you don't need it, or rename the experiment", r.Kind, r.Name)
 	case OwnerEarlier:
-		return fmt.Sprintf("%s %q of an earlier experiment of this name is about to be deleted", r.Kind, r.Name)
+		return fmt.Sprintf("%s %q of an earlier experiment with this name is being deleted", r.Kind, r.Name)
 	default:
 		return fmt.Sprintf("the cluster refuses to %s %s %q: %v", r.Verb, r.Kind, r.Name, r.Cause)
 	}
@@ -109,7 +109,7 @@ func IsInvalidStatus(err error) bool {
 func IsRefused(err error) bool { return err != nil && isPermanent(err) }
 
 // gerunds are the verbs as errors write them.
-var gerunds = map[string]string{"apply": "applying", "make": "making", "change": "changing", "write": "writing", "delete": "deleting"}
+var gerunds = map[string]string{"apply": "applying", "create": "creating", "change": "changing", "write": "writing", "delete": "deleting"}
 
 // explain wraps the API server's error.
 func (c Cluster) explain(verb string, object client.Object, err error) error {

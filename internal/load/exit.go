@@ -23,15 +23,15 @@ var exitMeaning = map[int32]string{
 	99:  "a threshold was breached",
 	100: "setup() took too long",
 	101: "teardown() took too long",
-	103: "it was stopped from outside",
-	104: "its configuration is not valid",
+	103: "it was stopped through its REST API",
+	104: "its configuration is invalid",
 	105: "it was interrupted by a signal",
-	106: "its REST API could not be served",
+	106: "it could not start its REST API",
 	107: "the script threw an exception",
 	108: "the script aborted the test",
 	109: "k6 crashed",
 	110: "the script marked the test as failed",
-	137: "it was killed from outside, and not for want of memory: the kubelet would say so",
+	137: "it was killed from outside, but not for lack of memory: the kubelet would report OOMKilled",
 }
 
 // ScriptFailed reports whether k6 ended because of its script, so that a retry would fail
@@ -47,10 +47,10 @@ func meaning(end *corev1.ContainerStateTerminated, probe string) string {
 	case end.Reason == "OOMKilled":
 		return "it ran out of memory; raise the load's resources.limits.memory"
 	case end.ExitCode == exitKilled && probe != "":
-		return "the kubelet ended it, as " + probe + "; give the load more CPU (resources) or more runners (parallelism)"
+		return "the kubelet killed it because " + probe + "; give the load more CPU (resources) or more runners (parallelism)"
 	}
 	if known, ok := exitMeaning[end.ExitCode]; ok {
 		return known
 	}
-	return "an exit code k6 does not document"
+	return "k6 does not document this exit code"
 }

@@ -164,7 +164,7 @@ func RunnerURL(observed Observed, n int32) string {
 func withoutPod(jobs map[string]batchv1.Job, name string) runner {
 	job, found := jobs[name]
 	if found && job.Status.Failed+job.Status.Succeeded > 0 {
-		return runner{failure: fmt.Sprintf("the pod of runner %s is gone, and its results with it", name)}
+		return runner{failure: fmt.Sprintf("the pod of runner %s was deleted, along with its results", name)}
 	}
 	return runner{}
 }
@@ -216,7 +216,7 @@ func Deadline(observed Observed, started bool, deadlines v1alpha1.Deadlines) (ti
 		return status.StopTime.Add(Grace), fmt.Sprintf("the load did not end within %s of the request to stop", Grace)
 	case started && status.StartTime != nil:
 		length := Length(observed.Load, deadlines)
-		return status.StartTime.Add(length + Grace), fmt.Sprintf("the load was not over %s after its start", length+Grace)
+		return status.StartTime.Add(length + Grace), fmt.Sprintf("the load had not finished %s after its start", length+Grace)
 	case status.CreateTime != nil:
 		limit := deadlines.LoadStartOrDefault()
 		return status.CreateTime.Add(limit), fmt.Sprintf("the load did not start within %s", limit)

@@ -100,7 +100,7 @@ func TestAssess(t *testing.T) {
 		},
 		"ended from outside without being told to": {
 			see("started").started(5).ended(1, 103, "Error", 51).runs(2).at(53),
-			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 103: it was stopped from outside", ExitCode: 103},
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 103: it was stopped through its REST API", ExitCode: 103},
 		},
 		"told to end, but its script failed": {
 			see("started").started(5).stopped(50).ended(1, 108, "Error", 51).runs(2).at(53),
@@ -112,11 +112,11 @@ func TestAssess(t *testing.T) {
 		},
 		"an exit code nobody knows": {
 			see("started").started(5).ended(1, 42, "Error", 51).at(53),
-			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 42: an exit code k6 does not document", ExitCode: 42},
+			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 42: k6 does not document this exit code", ExitCode: 42},
 		},
 		"the pod is gone and its Job has failed": {
 			see("started").started(5).job(1, 1).runs(2),
-			load.State{Stage: "started", Started: true, Failure: "the pod of runner tr-1 is gone, and its results with it"},
+			load.State{Stage: "started", Started: true, Failure: "the pod of runner tr-1 was deleted, along with its results"},
 		},
 		"the pod is not there yet": {see("created").job(1, 0).job(2, 0), load.State{Stage: "created", Message: "starting: 0 of 2 runners are up"}},
 		"k6-operator refused":      {see("error"), load.State{Stage: "error", Failure: "k6-operator refused the TestRun (stage error)"}},
@@ -158,9 +158,9 @@ func TestAssessExplainsKilledRunner(t *testing.T) {
 		"memory": {see("started").started(5).ended(1, 137, "OOMKilled", 51), "it ran out of memory; raise the load's resources.limits.memory"},
 		"its probe": {
 			see("started").started(5).ended(1, 137, "Error", 51).event(1, `Liveness probe failed: Get "http://10.0.0.1:6565/v1/status": context deadline exceeded`),
-			"the kubelet ended it, as its liveness probe (GET :6565/v1/status) gets no answer in time; give the load more CPU (resources) or more runners (parallelism)",
+			"the kubelet killed it because its liveness probe (GET :6565/v1/status) times out; give the load more CPU (resources) or more runners (parallelism)",
 		},
-		"nobody knows": {see("started").started(5).ended(1, 137, "Error", 51), "it was killed from outside, and not for want of memory: the kubelet would say so"},
+		"nobody knows": {see("started").started(5).ended(1, 137, "Error", 51), "it was killed from outside, but not for lack of memory: the kubelet would report OOMKilled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := load.Assess(test.seen.Observed, v1alpha1.Deadlines{}).Failure
@@ -240,8 +240,8 @@ func TestAssessAppliesDeadlines(t *testing.T) {
 		"a TestRun that is not there": {gone, 120, true, "the load did not start within 2m0s; last seen: waiting for k6-operator"},
 		"stuck in created":            {see("created").job(1, 0).runs(1), 120, true, "the load did not start within 2m0s; last seen: starting: 1 of 2 runners is up"},
 		"no Jobs, ever":               {see("created"), 120, true, `the load did not start within 2m0s; last seen: no operator reconciles TestRun "": it has no Jobs`},
-		"a load with a duration":      {see("started").started(5).runs(1).runs(2), 5 + 90 + 60, false, "the load was not over 2m30s after its start"},
-		"a load until another ends":   {until, 5 + 3600 + 60, false, "the load was not over 1h1m0s after its start"},
+		"a load with a duration":      {see("started").started(5).runs(1).runs(2), 5 + 90 + 60, false, "the load had not finished 2m30s after its start"},
+		"a load until another ends":   {until, 5 + 3600 + 60, false, "the load had not finished 1h1m0s after its start"},
 		"a load that was told to end": {see("started").started(5).stopped(50).runs(1).runs(2), 50 + 60, false, "the load did not end within 1m0s of the request to stop"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ const (
 
 var (
 	// ErrServer means that a server rejected a request or can't be reached.
-	ErrServer = errors.New("the server can't be published to")
+	ErrServer = errors.New("can't publish to the server")
 	errURL    = fmt.Errorf("%w: its URL", ErrServer)
 )
 
@@ -53,13 +53,13 @@ type client struct {
 func newClient(address, authorization string, secrets ...string) (*client, error) {
 	base, err := url.Parse(strings.TrimSuffix(address, "/"))
 	if err != nil || base.Host == "" {
-		return nil, fmt.Errorf("%w is none: write https://HOST", errURL)
+		return nil, fmt.Errorf("%w is invalid: write https://HOST", errURL)
 	}
 	switch {
 	case base.User != nil:
-		return nil, fmt.Errorf("%w holds a user: URLs end up in logs, so put the login into the environment or a file", errURL)
+		return nil, fmt.Errorf("%w contains a user: URLs end up in logs, so put the login into the environment or a file", errURL)
 	case base.RawQuery != "" || base.Fragment != "":
-		return nil, fmt.Errorf("%w has more than a path: write https://HOST", errURL)
+		return nil, fmt.Errorf("%w has a query or a fragment: write https://HOST", errURL)
 	case base.Scheme != "https" && (base.Scheme != "http" || !isLoopback(base.Hostname())):
 		return nil, fmt.Errorf("%w %s must begin with https://: the login would be sent in plain text", errURL, base.Redacted())
 	}
@@ -130,7 +130,7 @@ func (c *client) json(ctx context.Context, asked request, send, receive any) err
 	if send != nil {
 		body, err := json.Marshal(send)
 		if err != nil {
-			return fmt.Errorf("writing what is asked of the server: %w", err)
+			return fmt.Errorf("encoding the request: %w", err)
 		}
 		asked.body, asked.kind = body, "application/json"
 	}
@@ -139,7 +139,7 @@ func (c *client) json(ctx context.Context, asked request, send, receive any) err
 		return err
 	}
 	if err := json.Unmarshal(got.body, receive); err != nil {
-		return fmt.Errorf("%w: %s %s: its answer can't be read: %w", ErrServer, asked.method, asked.path, err)
+		return fmt.Errorf("%w: %s %s: its response can't be read: %w", ErrServer, asked.method, asked.path, err)
 	}
 	return nil
 }
@@ -221,10 +221,10 @@ func (c *client) send(ctx context.Context, asked request) (*reply, error) {
 	defer func() { _ = got.Body.Close() }() // It was read, or is of no use.
 	body, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer+1))
 	if err != nil {
-		return nil, fmt.Errorf("%w: reading its answer: %w", ErrServer, err)
+		return nil, fmt.Errorf("%w: reading its response: %w", ErrServer, err)
 	}
 	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("%w: its answer is longer than %d MiB", ErrServer, maxAnswer>>20)
+		return nil, fmt.Errorf("%w: its response exceeds %d MiB", ErrServer, maxAnswer>>20)
 	}
 	return &reply{got.StatusCode, got.Header, body}, nil
 }
@@ -233,10 +233,10 @@ func (c *client) send(ctx context.Context, asked request) (*reply, error) {
 func (c *client) newStatusError(asked request, got *reply) error {
 	said := c.redact(responseMessage(got.body))
 	if to := got.header.Get("Location"); got.status >= 300 && got.status < 400 {
-		said = "it sends one to " + c.redact(to) + ": name that server, if it is the right one"
+		said = "it redirects to " + c.redact(to) + ": use that server if it is correct"
 	}
 	if wait := retryAfter(got.header.Get("Retry-After")); wait > maxWait {
-		said = strings.TrimSuffix(fmt.Sprintf("it asks to be left alone for %s: try again then. %s", prose.Duration(wait), said), ". ")
+		said = strings.TrimSuffix(fmt.Sprintf("it requests a wait of %s: try again then. %s", prose.Duration(wait), said), ". ")
 	}
 	return &statusError{what: asked.method + " " + asked.path, status: got.status, said: prose.Sentence(said)}
 }

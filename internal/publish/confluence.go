@@ -145,7 +145,7 @@ func listAll[T any](ctx context.Context, c *Confluence, path string, query url.V
 		// Only the cursor of the next address is used: the login is sent nowhere else.
 		next, err := url.Parse(answer.Links.Next)
 		if err != nil {
-			return nil, fmt.Errorf("%w: GET %s: its next page can't be read", ErrServer, path)
+			return nil, fmt.Errorf("%w: GET %s: the address of its next page is invalid", ErrServer, path)
 		}
 		cursor := next.Query().Get("cursor")
 		if cursor == "" || cursor == query.Get("cursor") {
@@ -165,7 +165,7 @@ func (c *Confluence) space(ctx context.Context, key string) (*space, error) {
 			return &found[i], nil
 		}
 	}
-	return nil, fmt.Errorf("%w: there is no space %q, or the login may not see it: a space's key stands in the address of its pages, after /spaces/", ErrServer, key)
+	return nil, fmt.Errorf("%w: there is no space %q, or the login can't view it: a space's key is in the address of its pages, after /spaces/", ErrServer, key)
 }
 
 // pageByTitle returns the page with this title; nil if there is none.
@@ -208,7 +208,7 @@ func (c *Confluence) parent(ctx context.Context, in *space, named string) (strin
 		return "", err
 	}
 	if found == nil {
-		return "", fmt.Errorf("%w: there is no page %q in space %s to put the report below: --parent takes its title, or the number in its address", ErrServer, named, in.Key)
+		return "", fmt.Errorf("%w: there is no page %q in space %s to publish the report under: set --parent to the title of a page, or to the number in its address", ErrServer, named, in.Key)
 	}
 	return found.ID, nil
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // ErrNotOurs means that PerfLab did not publish the existing content.
-var ErrNotOurs = errors.New("it was not published from here")
+var ErrNotOurs = errors.New("it does not belong to this report")
 
 // propertyKey is the key of our property of a page.
 const propertyKey = "perflab-report"
@@ -86,7 +86,7 @@ func NewArticle(document *report.Report, title string) (*Article, error) {
 		article.Title = defaultTitle(brief)
 	}
 	if utf8.RuneCountInString(article.Title) > maxTitle {
-		return nil, fmt.Errorf("the title %q… is longer than the %d letters that Confluence takes: choose one with --title", string([]rune(article.Title)[:40]), maxTitle)
+		return nil, fmt.Errorf("the title %q… exceeds Confluence's limit of %d characters: choose a shorter one with --title", string([]rune(article.Title)[:40]), maxTitle)
 	}
 	body, err := document.Confluence(true)
 	if err != nil {
@@ -111,7 +111,7 @@ func NewArticle(document *report.Report, title string) (*Article, error) {
 func originUID(brief report.Brief) (string, error) {
 	uid := string(brief.Origin.UID)
 	if !plainUID.MatchString(uid) {
-		return "", fmt.Errorf("%w: experiment %q has no UID by which what is published could be found again: publish it from its cluster, or what perflab export wrote", report.ErrInput, brief.Origin.Name)
+		return "", fmt.Errorf("%w: experiment %q has no UID, which identifies the published report: publish it from its cluster, or from the output of perflab export", report.ErrInput, brief.Origin.Name)
 	}
 	return uid, nil
 }
@@ -145,7 +145,7 @@ func (a *Article) checkPictures() error {
 	}
 	slices.Sort(shown)
 	if shown = slices.Compact(shown); !slices.Equal(shown, attached) {
-		return fmt.Errorf("a chart would be lost: the page shows %s, and there are %s", strings.Join(shown, ", "), strings.Join(attached, ", "))
+		return fmt.Errorf("a chart would be lost: the page shows %s, but the charts are %s", strings.Join(shown, ", "), strings.Join(attached, ", "))
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func planPage(a *Article, before *observedPage) (*PagePlan, error) {
 	}
 	plan.remove = obsoleteAttachments(a, before)
 	if plan.write && last.Version > 0 && before.page.Version.Number > last.Version && last.Digest != a.digest() {
-		plan.notes = append(plan.notes, fmt.Sprintf("changes made on the page since version %d are in its history, no longer on it", last.Version))
+		plan.notes = append(plan.notes, fmt.Sprintf("changes made to the page since version %d are now only in its history", last.Version))
 	}
 	return plan, nil
 }
@@ -229,7 +229,7 @@ func missingPictures(a *Article, before *observedPage) ([]Picture, error) {
 		case at >= 0 && before.attachments[at].Comment == one.comment(a.UID):
 			continue
 		case at >= 0 && !isOwnAttachment(before, before.attachments[at]):
-			return nil, fmt.Errorf("%w: %s is attached to the page, and a chart of the report is called so: delete that attachment, or rename it", ErrNotOurs, one.Name)
+			return nil, fmt.Errorf("%w: %s is attached to the page, but a chart of the report has the same name: delete or rename that attachment", ErrNotOurs, one.Name)
 		}
 		upload = append(upload, one)
 	}
@@ -280,7 +280,7 @@ func (p *PagePlan) Describe(where string, dryRun bool) string {
 	case p.before == nil:
 		parts[0] = fmt.Sprintf("page %q %s created", p.title, is)
 	case !p.write:
-		parts[0] = fmt.Sprintf("page %q stays as it is", p.title)
+		parts[0] = fmt.Sprintf("the text of page %q is unchanged", p.title)
 	}
 	if number := len(p.upload); number > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s uploaded", prose.Counted(number, "chart"), prose.Verb(number, is, are)))

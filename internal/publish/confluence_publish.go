@@ -86,7 +86,7 @@ func (c *Confluence) find(ctx context.Context, a *Article, in *space, adopt bool
 		return seen, err
 	}
 	if !adopt {
-		return nil, fmt.Errorf("%w: there is a page %q in space %s (%s): choose another title with --title, or let --adopt overwrite that page, whose history keeps what it holds", ErrNotOurs, a.Title, in.Key, same.address())
+		return nil, fmt.Errorf("%w: there is a page %q in space %s (%s): choose another title with --title, or overwrite that page with --adopt; its history keeps its content", ErrNotOurs, a.Title, in.Key, same.address())
 	}
 	// The property is of another report.
 	seen.recorded = recordedPage{}

@@ -140,7 +140,7 @@ func TestConfluenceFindsMovedPage(t *testing.T) {
 		t.Errorf("a renamed page: %s", told)
 	}
 	told := publishArticle(t, site, newArticle(t, uid, "", asked("Asked otherwise?"), withoutBlock(6)), shelf)
-	if page.Title != "Renamed" || page.Version != 3 || site.Len() != 2 || !strings.Contains(told, "changes made on the page since version 1 are in its history") {
+	if page.Title != "Renamed" || page.Version != 3 || site.Len() != 2 || !strings.Contains(told, "changes made to the page since version 1 are now only in its history") {
 		t.Errorf("%d pages, %s version %d: %s", site.Len(), page.Title, page.Version, told)
 	}
 	publishArticle(t, site, newArticle(t, uid, "Chosen", asked("Asked otherwise?"), withoutBlock(6)), shelf)
@@ -181,7 +181,7 @@ func TestConfluenceAttachments(t *testing.T) {
 	site.Written()
 	told := publishArticle(t, site, first, shelf)
 	uploads := slices.DeleteFunc(site.Written(), func(write string) bool { return !strings.HasSuffix(write, "/child/attachment") })
-	if len(uploads) != 2 || page.Version != 1 || !strings.Contains(told, "stays as it is; 2 charts are uploaded") {
+	if len(uploads) != 2 || page.Version != 1 || !strings.Contains(told, "is unchanged; 2 charts are uploaded") {
 		t.Errorf("%d uploads, version %d: %s", len(uploads), page.Version, told)
 	}
 	for _, name := range []string{lost, drawnOver} {
@@ -284,8 +284,8 @@ func TestConfluenceProblems(t *testing.T) {
 		token  string
 		want   string
 	}{
-		"Space":  {shelf: publish.Location{Space: "NONE"}, want: `there is no space "NONE", or the login may not see it`},
-		"Parent": {shelf: publish.Location{Space: "PERF", Parent: "77"}, want: `there is no page "77" in space PERF to put the report below`},
+		"Space":  {shelf: publish.Location{Space: "NONE"}, want: `there is no space "NONE", or the login can't view it`},
+		"Parent": {shelf: publish.Location{Space: "PERF", Parent: "77"}, want: `there is no page "77" in space PERF to publish the report under`},
 		"Login":  {shelf: shelf, token: "wr0ng", want: "401 Unauthorized: Unauthorized: no login Basic ***"},
 		"Conflict": {shelf: shelf, before: func(site *confluence.Site) {
 			site.Before = func(_ http.ResponseWriter, asked *http.Request) bool {
@@ -300,20 +300,20 @@ func TestConfluenceProblems(t *testing.T) {
 				http.Redirect(out, asked, "https://elsewhere.example/", http.StatusFound)
 				return true
 			}
-		}, want: "it sends one to https://elsewhere.example/"},
+		}, want: "it redirects to https://elsewhere.example/"},
 		"Long": {shelf: shelf, before: func(site *confluence.Site) {
 			site.Before = func(out http.ResponseWriter, _ *http.Request) bool {
 				_, _ = out.Write(bytes.Repeat([]byte(" "), 17<<20))
 				return true
 			}
-		}, want: "its answer is longer than 16 MiB"},
+		}, want: "its response exceeds 16 MiB"},
 		"Busy": {shelf: shelf, before: func(site *confluence.Site) {
 			site.Before = func(out http.ResponseWriter, _ *http.Request) bool {
 				out.Header().Set("Retry-After", "3600")
 				out.WriteHeader(http.StatusTooManyRequests)
 				return true
 			}
-		}, want: "it asks to be left alone for 1h: try again then"},
+		}, want: "it requests a wait of 1h: try again then"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			site := confluence.New(t)
@@ -397,9 +397,9 @@ func TestAddresses(t *testing.T) {
 		"http://127.0.0.1":                           "",
 		"http://team.atlassian.net":                  "must begin with https://",
 		"http://localhost.example.org":               "must begin with https://",
-		"https://jane:secret@team.atlassian.net":     "holds a user",
-		"https://team.atlassian.net/?token=secret":   "has more than a path",
-		"team.atlassian.net":                         "is none",
+		"https://jane:secret@team.atlassian.net":     "contains a user",
+		"https://team.atlassian.net/?token=secret":   "has a query or a fragment",
+		"team.atlassian.net":                         "is invalid",
 		"ftp://team.atlassian.net":                   "must begin with https://",
 	} {
 		_, err := publish.NewConfluence(address, "jane", "t0ken")
@@ -411,7 +411,7 @@ func TestAddresses(t *testing.T) {
 
 func TestArticleProblems(t *testing.T) {
 	document := measured(t, "heap", uid, 0)
-	if _, err := publish.NewArticle(document, strings.Repeat("x", 256)); err == nil || !strings.Contains(err.Error(), "longer than the 255 letters") {
+	if _, err := publish.NewArticle(document, strings.Repeat("x", 256)); err == nil || !strings.Contains(err.Error(), "limit of 255 characters") {
 		t.Errorf("a long title: %v", err)
 	}
 	if _, err := publish.NewArticle(measured(t, "heap", "", 0), ""); !errors.Is(err, report.ErrInput) {

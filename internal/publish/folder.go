@@ -34,7 +34,7 @@ const (
 const maxEntry = 1 << 20
 
 // ErrFolder means that publishing would overwrite files of others.
-var ErrFolder = errors.New("the folder can't be published to")
+var ErrFolder = errors.New("can't publish to the folder")
 
 // Entry is a report in an index.
 type Entry struct {
@@ -172,17 +172,17 @@ func (p *FolderPlan) Describe(dryRun bool) string {
 func Entries(folder string) ([]Entry, error) {
 	found, err := filepath.Glob(filepath.Join(escapeGlob(folder), "*", "*", entryFile))
 	if err != nil {
-		return nil, fmt.Errorf("looking into the folder %s: %w", folder, err)
+		return nil, fmt.Errorf("reading the folder %s: %w", folder, err)
 	}
 	var entries []Entry
 	for _, file := range found {
 		entry, err := readEntry(file)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s is no entry of a report (%w): take its folder away, or publish into another", ErrFolder, file, err)
+			return nil, fmt.Errorf("%w: %s is not the entry of a report (%w): remove its folder, or publish to another one", ErrFolder, file, err)
 		}
 		within, err := filepath.Rel(folder, filepath.Dir(file))
 		if err != nil {
-			return nil, fmt.Errorf("looking into the folder %s: %w", folder, err)
+			return nil, fmt.Errorf("reading the folder %s: %w", folder, err)
 		}
 		entry.folder = filepath.ToSlash(within)
 		entries = append(entries, entry)
@@ -204,7 +204,7 @@ func readEntry(file string) (Entry, error) {
 		return Entry{}, err
 	}
 	if !about.Mode().IsRegular() || about.Size() > maxEntry {
-		return Entry{}, errors.New("it is no file, or too large")
+		return Entry{}, errors.New("it is not a regular file, or it is too large")
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -215,7 +215,7 @@ func readEntry(file string) (Entry, error) {
 		return Entry{}, err
 	}
 	if entry.Name == "" || entry.Question == "" {
-		return Entry{}, errors.New("it names no experiment")
+		return Entry{}, errors.New("it does not name an experiment")
 	}
 	return entry, nil
 }
@@ -226,7 +226,7 @@ func changedFiles(folder string, files []File) ([]File, error) {
 	for _, file := range files {
 		held, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(file.Path)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("looking at what was published: %w", err)
+			return nil, fmt.Errorf("reading the published files: %w", err)
 		}
 		if err != nil || !bytes.Equal(held, file.Body) {
 			changed = append(changed, file)
@@ -242,10 +242,10 @@ func checkIndex(folder string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking at what was published: %w", err)
+		return fmt.Errorf("reading the published files: %w", err)
 	}
 	if !bytes.Contains(held, []byte(indexMark)) {
-		return fmt.Errorf("%w: %s was not made by perflab publish: choose an empty folder, or move that file away", ErrFolder, filepath.Join(folder, pageFile))
+		return fmt.Errorf("%w: perflab publish did not create %s: choose an empty folder, or move that file", ErrFolder, filepath.Join(folder, pageFile))
 	}
 	return nil
 }

@@ -122,10 +122,10 @@ func TestFolderRejectsOtherFiles(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file, body, want string
 	}{
-		"Index":         {"index.html", "<h1>mine</h1>", "was not made by perflab publish"},
-		"BrokenEntry":   {"lab/x/report.json", "{", "is no entry of a report"},
-		"OtherEntry":    {"lab/x/report.json", `{"name": "x", "of": "another program"}`, "is no entry of a report"},
-		"NamelessEntry": {"lab/x/report.json", "{}", "it names no experiment"},
+		"Index":         {"index.html", "<h1>mine</h1>", "perflab publish did not create"},
+		"BrokenEntry":   {"lab/x/report.json", "{", "is not the entry of a report"},
+		"OtherEntry":    {"lab/x/report.json", `{"name": "x", "of": "another program"}`, "is not the entry of a report"},
+		"NamelessEntry": {"lab/x/report.json", "{}", "it does not name an experiment"},
 		"HugeEntry":     {"lab/x/report.json", strings.Repeat(" ", 2<<20), "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,8 +31,8 @@ var (
 	// ErrThread means that the reference to an issue or pull request is invalid.
 	ErrThread = errors.New("write --github OWNER/REPOSITORY#NUMBER, the number of an issue or a pull request")
 	// ErrLink means that the URL of the whole report is invalid.
-	ErrLink    = errors.New("write --link https://HOST/PATH, where the whole report is")
-	errTooLong = fmt.Errorf("%w: the answer in short is too long", ErrServer)
+	ErrLink    = errors.New("write --link https://HOST/PATH, the address of the full report")
+	errTooLong = fmt.Errorf("%w: the summary is too long", ErrServer)
 	thread     = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]{0,38})/([A-Za-z0-9._-]{1,100})#([1-9][0-9]{0,8})$`)
 )
 
@@ -84,10 +84,10 @@ func NewNote(document *report.Report, link string) (Note, error) {
 		if err != nil || to.Scheme != "https" && to.Scheme != "http" || to.Host == "" {
 			return Note{}, ErrLink
 		}
-		note.Body += fmt.Sprintf("\n[The whole report](<%s>)\n", to.String())
+		note.Body += fmt.Sprintf("\n[Full report](<%s>)\n", to.String())
 	}
 	if size := len([]rune(note.Body)); size > maxComment {
-		return Note{}, fmt.Errorf("%w: %d characters, and a comment holds %d", errTooLong, size, maxComment)
+		return Note{}, fmt.Errorf("%w: it has %d characters, but a comment may have %d", errTooLong, size, maxComment)
 	}
 	return note, nil
 }
@@ -120,16 +120,16 @@ func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool)
 	if err != nil {
 		return "", err
 	}
-	method, path, done := http.MethodPost, on.path(strconv.Itoa(on.number), "comments"), "a comment was added to "+on.String()
+	method, path, done := http.MethodPost, on.path(strconv.Itoa(on.number), "comments"), "added a comment to "+on.String()
 	if before != nil {
 		// GitHub may return other line endings.
 		if strings.ReplaceAll(before.Body, "\r\n", "\n") == note.Body {
 			return fmt.Sprintf("%s is up to date: nothing was written", before.Page), nil
 		}
-		method, path, done = http.MethodPatch, on.path("comments", strconv.FormatInt(before.ID, 10)), "the comment was updated"
+		method, path, done = http.MethodPatch, on.path("comments", strconv.FormatInt(before.ID, 10)), "updated the comment"
 	}
 	if dryRun {
-		return "it would be said: " + done, nil
+		return "would have " + done, nil
 	}
 	var written threadComment
 	if err := g.client.json(ctx, request{method: method, path: path}, map[string]string{"body": note.Body}, &written); err != nil {
@@ -164,7 +164,7 @@ func (g *GitHub) find(ctx context.Context, on Thread, mark string) (*threadComme
 func (g *GitHub) wrapError(err error, on Thread) error {
 	switch {
 	case isStatus(err, http.StatusNotFound):
-		return fmt.Errorf("%w; %s is not there, or GITHUB_TOKEN may not see it", err, on)
+		return fmt.Errorf("%w; %s does not exist, or GITHUB_TOKEN can't read it", err, on)
 	case isStatus(err, http.StatusUnauthorized), isStatus(err, http.StatusForbidden):
 		return fmt.Errorf("%w; GITHUB_TOKEN needs the right to write issues and pull requests of %s/%s", err, on.owner, on.repository)
 	}
@@ -182,7 +182,7 @@ func AppendSummary(path string, note Note, dryRun bool) (string, error) {
 		return "the step's summary is up to date: nothing was written", nil
 	}
 	if len(before)+len(note.Body) > maxSummary {
-		return "", fmt.Errorf("%w: with it the step's summary has more than %d KiB", errTooLong, maxSummary>>10)
+		return "", fmt.Errorf("%w: with it, the step's summary exceeds %d KiB", errTooLong, maxSummary>>10)
 	}
 	if dryRun {
 		return "it would be added to the step's summary", nil

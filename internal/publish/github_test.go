@@ -49,10 +49,10 @@ func TestGitHubCommentIsUpdatedInPlace(t *testing.T) {
 		says   string
 		writes string
 	}{
-		{first, true, "it would be said: a comment was added to team/shop#7", ""},
-		{first, false, "https://github.com/team/shop/issues/7#issuecomment-1150: a comment was added to team/shop#7", "POST"},
+		{first, true, "would have added a comment to team/shop#7", ""},
+		{first, false, "https://github.com/team/shop/issues/7#issuecomment-1150: added a comment to team/shop#7", "POST"},
 		{first, false, "is up to date: nothing was written", "POST"},
-		{noted(t, "Is it faster with a smaller heap?", ""), false, "the comment was updated", "POST PATCH"},
+		{noted(t, "Is it faster with a smaller heap?", ""), false, "updated the comment", "POST PATCH"},
 	}
 	for _, step := range steps {
 		told, err := comment(t, site, step.note, step.dryRun)
@@ -64,7 +64,7 @@ func TestGitHubCommentIsUpdatedInPlace(t *testing.T) {
 	if last := all[len(all)-1]; len(all) != 151 || !strings.Contains(last.Body, "smaller heap") {
 		t.Errorf("%d comments, the last is %q", len(all), last.Body)
 	}
-	expect.Contains(t, first.Body, []string{"### Is it faster with a larger heap?", "[The whole report](<https://reports.example.org/heap?a=b>)", "**2 better**", "36 runs in"}, "the comment")
+	expect.Contains(t, first.Body, []string{"### Is it faster with a larger heap?", "[Full report](<https://reports.example.org/heap?a=b>)", "**2 better**", "36 runs in"}, "the comment")
 }
 
 // A rejection is reported with advice, and without the token.
@@ -86,7 +86,7 @@ func TestGitHubExplainsRejectedComment(t *testing.T) {
 		t.Error("a token is sent in plain text")
 	}
 	known, _ := publish.NewGitHub(site.URL, github.Token)
-	if _, err := known.Comment(t.Context(), elsewhere, noted(t, "Is it faster?", ""), false); err == nil || !strings.Contains(err.Error(), "team/shop#8 is not there") {
+	if _, err := known.Comment(t.Context(), elsewhere, noted(t, "Is it faster?", ""), false); err == nil || !strings.Contains(err.Error(), "team/shop#8 does not exist") {
 		t.Errorf("an issue that is not there: %v", err)
 	}
 }

@@ -95,12 +95,12 @@ func TestCapacityIsReported(t *testing.T) {
 	page := markdownOf(t, halved(7))
 	expect.Contains(t, page, []string{
 		"half is worse than full in capacity for cico",
-		"Desk: full takes 394 users (381 to 407), half 203 (195 to 211); Check-In p95 response time limits both.",
+		"Desk: full sustains 394 users (381 to 407), half 203 (195 to 211); Check-In p95 response time limits both.",
 		"Capacity of desk",
 		"cico/Check-In/p95 in 6 of 6 runs",
 		"module/gateway/cpu, 88 % of its limit",
 		"| `full` | module/gateway/cpu | 0.4000 | 0.4000 to 0.4000 |",
-		"The capacity is the highest level at which all objectives hold: cico/Check-In/p95 ≤ 1s and cico/Check-In/errors ≤ 1%.",
+		"The capacity is the highest level at which all objectives are met: cico/Check-In/p95 ≤ 1s and cico/Check-In/errors ≤ 1%.",
 	}, "the page")
 }
 
@@ -158,9 +158,9 @@ func TestCapacityOutsideTheRange(t *testing.T) {
 	}
 	page := markdownOf(t, input)
 	expect.Contains(t, page, []string{
-		"half: every level held all objectives in 4 of 7 runs, so that its capacity has no value and is not compared.",
+		"half: every level met all objectives in 4 of 7 runs, so its capacity is unknown and not compared.",
 		`The capacity of arm "half" under desk is above the levels of 4 of 7 runs, which end at`,
-		"the capacity of half is outside the levels of its runs",
+		"the capacity of half is outside the tested levels",
 		"| `half` | 6 | – | – |",
 	}, "the page")
 	if strings.Contains(page, "is worse than full") {

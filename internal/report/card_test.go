@@ -36,22 +36,22 @@ func halves(t *testing.T, input report.Input) (card, sections string) {
 	return card, sections
 }
 
-// The card lists its reservations, the largest first; the rest is under Recommendations.
-func TestTheCardNamesReservationsTheLargestFirst(t *testing.T) {
+// The card lists its caveats, the largest first; the rest is under Recommendations.
+func TestTheCardNamesCaveatsTheLargestFirst(t *testing.T) {
 	input := recorded.Experiment(seed)
 	spec := &input.Experiment.Spec
 	spec.Design.Order, spec.Reset = v1alpha1.OrderFixed, v1alpha1.ResetNone
 	input.Experiment.Status.Warnings = []string{"the clock of node a is wrong"}
 	change(&input, recorded.Twin, "create-5k/duration", func(value string) string { return "1" + value })
-	_, named, _ := strings.Cut(head(t, input), "Reservations:\n\n")
+	_, named, _ := strings.Cut(head(t, input), "Caveats:\n\n")
 	want := []string{
-		"- The experiment is not calibrated: xmx-twin is configured exactly like xmx and yet differs from it (see the noise floor).",
-		"- Error rates differ for xmx-twin under create-5k-under-cico: response times there are of different requests and are not compared.",
+		"- The experiment is not calibrated: the A/A control xmx-twin differs from the baseline xmx despite the same configuration (see Noise floor).",
+		"- Error rates differ for xmx-twin under create-5k-under-cico, so response times are from different requests and are not compared.",
 		"- The clock of node a is wrong.",
 		"- 2 more under Recommendations.",
 	}
 	expect.Equal(t, want, strings.Split(strings.TrimSpace(named), "\n"))
-	if _, all, _ := strings.Cut(markdownOf(t, input), "### Not supported by the numbers"); !strings.Contains(all, "Modules kept running between runs") {
+	if _, all, _ := strings.Cut(markdownOf(t, input), "### Caveats"); !strings.Contains(all, "Modules kept running between runs") {
 		t.Error("the one that is not named is not under Recommendations")
 	}
 }
@@ -99,7 +99,7 @@ func TestTheCardNamesArmsOnce(t *testing.T) {
 	input.Experiment.Spec.Analysis.Primary = []string{"cico/Check-Out/average"}
 	input.Experiment.Spec.Analysis.MarginPercent = 1
 	card := head(t, input)
-	if got := strings.Count(card, "he runs are inconclusive about"); got != 1 || !regexp.MustCompile(`> The runs are inconclusive about arm-0\d(, arm-0\d)* and arm-0\d against arm-0\d in Check-Out average response time`).MatchString(card) {
+	if got := strings.Count(card, "nconclusive: "); got != 1 || !regexp.MustCompile(`> Inconclusive: arm-0\d(, arm-0\d)* and arm-0\d vs\. arm-0\d in Check-Out average response time`).MatchString(card) {
 		t.Errorf("the card says it %d times:\n%s", got, card)
 	}
 }
@@ -113,7 +113,7 @@ func TestTheCardAnswers(t *testing.T) {
 		"> maxram-66 is a trade-off against xmx: better in duration of import create-5k (−9.0\u00a0% and −8.3\u00a0%), worse in Check-In average response time (+7.6\u00a0%).",
 		"**1 worse** · **2 better** · **1 equivalent**",
 		"- **Worse:** Check-In average response time under create-5k-under-cico: ",
-		"36 runs in 6 complete blocks; 1 attempt did not count; 95\u00a0% confidence, margin 5\u00a0%; noise floor: calibrated.\n\nReservations:\n\n- ",
+		"36 runs in 6 complete blocks; 1 invalid attempt; 95\u00a0% confidence, margin 5\u00a0%; noise floor: calibrated.\n\nCaveats:\n\n- ",
 	}, "the card")
 	if figures := strings.Count(card, "\n- **"); figures != 3 {
 		t.Errorf("%d key figures, want 3", figures)
@@ -153,21 +153,21 @@ func TestTheAnswer(t *testing.T) {
 		change func(*report.Input)
 		want   string
 	}{
-		"no run":              {func(input *report.Input) { input.Runs = nil }, "> No answer yet: no run has counted."},
-		"none":                {none, "> No metric was chosen to decide, or none was measured"},
+		"no run":              {func(input *report.Input) { input.Runs = nil }, "> No answer yet: there is no valid run."},
+		"none":                {none, "> No primary metric is declared, or none was measured"},
 		"worse":               {only("cico/Check-In/average", 5), "> maxram-66 is worse than xmx in Check-In average response time (+7.6\u00a0%)."},
-		"better, guarded":     {guarded("create-5k/duration"), ", but worse in guarded Check-In average response time (+7.6\u00a0%)."},
-		"equivalent, guarded": {guarded("cico/Check-Out/average"), "less than 5\u00a0% in the deciding metric, but worse in guarded Check-In average response time (+7.6\u00a0%)."},
+		"better, guarded":     {guarded("create-5k/duration"), ", but worse in the guardrail metric Check-In average response time (+7.6\u00a0%)."},
+		"equivalent, guarded": {guarded("cico/Check-Out/average"), "less than 5\u00a0% in the primary metric), but worse in the guardrail metric Check-In average response time (+7.6\u00a0%)."},
 		"better":              {only("create-5k/duration", 5), "> maxram-66 is better than xmx in duration of import create-5k ("},
-		"equivalent":          {only("cico/Check-Out/average", 5), "> maxram-66 is equivalent to xmx: it differs by less than 5\u00a0% in the deciding metric, but worse in guarded Check-In p95 response time (+20.5\u00a0%)."},
-		"open":                {only("cico/Check-Out/average", 1), "> The runs are inconclusive about maxram-66 against xmx in Check-Out average response time."},
+		"equivalent":          {only("cico/Check-Out/average", 5), "> maxram-66 is equivalent to xmx (difference of less than 5\u00a0% in the primary metric), but worse in the guardrail metric Check-In p95 response time (+20.5\u00a0%)."},
+		"open":                {only("cico/Check-Out/average", 1), "> Inconclusive: maxram-66 vs. xmx in Check-Out average response time."},
 		"withheld": {func(input *report.Input) {
 			only("cico/Check-In/average", 5)(input)
 			change(input, "maxram-66", "cico/Check-In/errors", func(string) string { return "4.5" })
-		}, "> No verdict on Check-In average response time under create-5k-under-cico: the error shares (cico/Check-In/errors: 4.5 % and 0.0215 %) differ, so the values are not of the same requests."},
+		}, "> No verdict on Check-In average response time under create-5k-under-cico: the error shares (cico/Check-In/errors: 4.5 % and 0.0215 %) differ, so the values are from different requests."},
 		"uncalibrated": {func(input *report.Input) {
 			change(input, recorded.Twin, "create-5k/duration", func(value string) string { return "1" + value })
-		}, "> No answer: xmx-twin is configured exactly like xmx and yet differs from it"},
+		}, "> No answer: the A/A control xmx-twin differs from the baseline xmx despite the same configuration"},
 	} {
 		input := recorded.Experiment(seed)
 		tc.change(&input)
@@ -190,7 +190,7 @@ func change(input *report.Input, arm, metric string, to func(string) string) {
 
 func TestTheCardTellsWhatArmsCost(t *testing.T) {
 	for arms, tc := range map[string]struct{ cost, want string }{
-		"saves": {"0.20", "Nodes: maxram-66 saves money over xmx: 0.20\u00a0USD/h instead of 0.25\u00a0USD/h (−20.00\u00a0%)."},
+		"saves": {"0.20", "Nodes: maxram-66 costs less than xmx: 0.20\u00a0USD/h instead of 0.25\u00a0USD/h (−20.00\u00a0%)."},
 		"more":  {"0.30", "Nodes: maxram-66 costs more than xmx: 0.30\u00a0USD/h instead of 0.25\u00a0USD/h (+20.00\u00a0%)."},
 		"same":  {"0.25", "Nodes: maxram-66 costs as much as xmx, 0.25\u00a0USD/h."},
 	} {

@@ -76,7 +76,7 @@ func TestExtremesOfAllRunsAreShown(t *testing.T) {
 	})
 	r := reportOf(t, input)
 	text := string(r.Charts()["time-"+recorded.ConcurrentScenario+"-cico-Check-In.svg"])
-	want := regexp.MustCompile(recorded.Arm + ` \(block \d\): from 500 to \d+.ms, of 6 runs from 500 to (2625|4750|9000).ms\.`)
+	want := regexp.MustCompile(recorded.Arm + ` \(block \d\): from 500 to \d+.ms; 6 runs: from 500 to (2625|4750|9000).ms\.`)
 	if !want.MatchString(text) {
 		_, after, _ := strings.Cut(text, "<title>")
 		title, _, _ := strings.Cut(after, "</title>")
@@ -100,7 +100,7 @@ func TestAHeatMapShowsEverySample(t *testing.T) {
 	})
 	charts := chartsOf(reportOf(t, input), "heat")
 	text := charts["heat-"+recorded.ConcurrentScenario+"-cico-Check-In.svg"]
-	want := regexp.MustCompile(recorded.Arm + ` \(6 runs\): most from 464\.2 to 681\.3 ms, all from 464\.2 to 10000 ms\.`)
+	want := regexp.MustCompile(recorded.Arm + ` \(6 runs\): mode from 464\.2 to 681\.3 ms, range from 464\.2 to 10000 ms\.`)
 	if !want.MatchString(text) {
 		t.Errorf("the heat map is described as %q, want %s", text, want)
 	}

@@ -36,13 +36,13 @@ func TestAMatrixIsAnsweredByItsFactors(t *testing.T) {
 		"as recorded": {func(*report.Input) {}, []string{
 			"> Partitions two instead of one: worse in Check-In average response time (+18\u00a0%, +7 to +30) and Check-Out average response time (+25\u00a0%, +14 to +37); better in duration of import create (−26.0\u00a0%, −32.5 to −18.7). ",
 			"Split all-but-two instead of all-modules: equivalent in ",
-			"Split all-but-two with partitions two: no interaction beyond the margin in ", "undecided whether they interact in duration of import create (−8\u00a0%, −22 to +9).",
+			"Split all-but-two with partitions two: no interaction beyond the margin in ", "inconclusive interaction in duration of import create (−8\u00a0%, −22 to +9).",
 			"**2 worse** · **1 better** · **1 inconclusive** · **5 equivalent**",
 		}, "trade-off"},
 		"an interaction": {times(2, imports, "all-but-two-two"), []string{
-			"Split all-but-two with partitions two: worse together in duration of import create (+85\u00a0%, ",
-		}, "undecided whether"},
-		"one that helps": {times(0.3, imports, "all-but-two-two"), []string{"better together in duration of import create (−"}, "undecided whether"},
+			"Split all-but-two with partitions two: worse in combination in duration of import create (+85\u00a0%, ",
+		}, "inconclusive interaction"},
+		"one that helps": {times(0.3, imports, "all-but-two-two"), []string{"better in combination in duration of import create (−"}, "inconclusive interaction"},
 		"error shares that differ": {func(input *report.Input) {
 			change(input, "all-modules-two", "cico/Check-In/errors", func(string) string { return "40" })
 		}, []string{"no verdict on Check-In average response time"}, "Check-In average response time (+18\u00a0%, +7 to"},
@@ -56,7 +56,7 @@ func TestAMatrixIsAnsweredByItsFactors(t *testing.T) {
 		}, []string{"all-modules / two is a trade-off against all-modules / one"}, "instead of"},
 		"too few blocks": {func(input *report.Input) {
 			input.Runs = slices.DeleteFunc(input.Runs, func(run v1alpha1.PerfRun) bool { return run.Spec.Block > 3 })
-		}, []string{"These runs describe, they do not decide"}, "instead of"},
+		}, []string{"Too few blocks for a verdict"}, "instead of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			input := example(t, "read-write-split")
@@ -76,7 +76,7 @@ func TestTheTableOfEffectsAgreesWithTheCard(t *testing.T) {
 	card := head(t, input)
 	rows := 0
 	for _, one := range tables(markdownOf(t, input)) {
-		if !strings.HasPrefix(one.caption, "Main effect of each level") {
+		if !strings.HasPrefix(one.caption, "Main effects of levels") {
 			continue
 		}
 		for _, row := range one.rows {

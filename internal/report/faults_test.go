@@ -72,8 +72,8 @@ func TestFaultsAreReported(t *testing.T) {
 		"with one (11.038 to 12.685) and ", "with two (2.825 to 3.366) of its undisturbed work.",
 		"Cost of faults",
 		"| `storage-lost` | `cico` | `one` | 7 |",
-		"Phases after faults, in seconds since the fault began",
-		"Lost time is how long the load takes, undisturbed, for the successful transactions that are missing after the fault.",
+		"Phases after faults, in seconds since the start of the fault",
+		"Lost time is how long the undisturbed load takes for the successful transactions that are missing after the fault.",
 	}, "the page")
 }
 
@@ -82,7 +82,7 @@ func TestObjectivesOfFaultsAreReported(t *testing.T) {
 	input.Experiment.Spec.Scenarios[0].Faults[0].Objective = &metav1.Duration{Duration: 500 * time.Millisecond}
 	expect.Contains(t, markdownOf(t, input), []string{
 		"of its undisturbed work within 500ms.",
-		"Transactions that take longer than the objective (500ms for storage-lost) are missing, too.",
+		"Transactions that take longer than the objective (500ms for storage-lost) count as missing.",
 	}, "the page")
 }
 

@@ -132,7 +132,7 @@ func TestHeatMapsHaveALegendAndTicks(t *testing.T) {
 			if !strings.HasPrefix(name, "heat-") {
 				continue
 			}
-			expect.Contains(t, string(chart), []string{">Share of the samples of the same time:<", ">0 to 4\u00a0%<", ">35 to 100\u00a0%<"}, "%s", name)
+			expect.Contains(t, string(chart), []string{">Share of the samples at the same time:<", ">0 to 4\u00a0%<", ">35 to 100\u00a0%<"}, "%s", name)
 			ticks := map[string]bool{}
 			for _, tick := range regexp.MustCompile(`>([1235]0*)</text>`).FindAllStringSubmatch(string(chart), -1) {
 				ticks[tick[1]] = true

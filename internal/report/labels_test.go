@@ -21,8 +21,8 @@ func TestArmsAreCalledByTheirLabels(t *testing.T) {
 	input.Experiment.Spec.Arms[1].DisplayName = "Heap by share"
 	r := reportOf(t, input)
 	for _, format := range []string{"report.md", "report.html", "report.confluence"} {
-		page, _, _ := strings.Cut(written(t, r, format), "How to repeat it")
-		expect.Contains(t, page, []string{"Heap by share is a trade-off against Heap by size", "Heap by size (twin)"}, "%s", format)
+		page, _, _ := strings.Cut(written(t, r, format), "Reproduction")
+		expect.Contains(t, page, []string{"Heap by share is a trade-off against Heap by size", "Heap by size (A/A control)"}, "%s", format)
 		for _, name := range []string{recorded.Baseline, recorded.Twin, recorded.Arm} {
 			// Names of runs and of the experiment contain these names.
 			alone := regexp.MustCompile(`(^|[^-\w])` + name + `($|[^-\w])`)
@@ -74,14 +74,14 @@ func TestArmsOfAMatrixAreCalledByTheirLevels(t *testing.T) {
 		}, []string{"Partitions of data import: two instead of one: worse in"}},
 		"pairs": {func(input *report.Input) {
 			input.Experiment.Spec.Analysis.Comparisons = v1alpha1.PairsWithinLevels
-		}, []string{"Deciding metrics, arm against arm", "| all-but-two / two | all-modules / two |"}},
+		}, []string{"Primary metrics, arm against arm", "| all-but-two / two | all-modules / two |"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			input := example(t, "read-write-split")
 			tc.change(&input)
 			page := markdownOf(t, input)
 			expect.Contains(t, page, tc.want, "the page")
-			shown, _, _ := strings.Cut(page, "How to repeat it")
+			shown, _, _ := strings.Cut(page, "Reproduction")
 			if strings.Contains(shown, "all-but-two-two ") {
 				t.Error("an arm is called by its name")
 			}

@@ -232,9 +232,9 @@ func TestTablesFilter(t *testing.T) {
 
 // A link into a folded part unfolds it; so does a link to the current address.
 func TestDeepLinksUnfold(t *testing.T) {
-	p := openReport(t, recorded.Experiment(seed), 1280, "#appendix-how-to-repeat-it")
+	p := openReport(t, recorded.Experiment(seed), 1280, "#appendix-reproduction")
 	p.Until("document.querySelector('#appendix details').open")
-	p.Until("Math.abs(document.getElementById('appendix-how-to-repeat-it').getBoundingClientRect().top) < 200")
+	p.Until("Math.abs(document.getElementById('appendix-reproduction').getBoundingClientRect().top) < 200")
 	p.Must("!document.querySelector('#methodology details').open")
 	p.click("nav a[href='#methodology']")
 	p.Until("document.querySelector('#methodology details').open")

@@ -79,20 +79,20 @@ func replaceRaw(t *testing.T, raw []corev1.ConfigMap, name string, own *payload.
 
 func TestLongRunsTellHowThingsChangeOverTime(t *testing.T) {
 	page := written(t, reportOf(t, lengthened(t)), "report.md")
-	_, after, found := strings.Cut(page, "Over time under "+recorded.ConcurrentScenario)
-	if !found || strings.Count(page, "Over time under") != 1 {
+	_, after, found := strings.Cut(page, "Change per hour of load under "+recorded.ConcurrentScenario)
+	if !found || strings.Count(page, "Change per hour of load under") != 1 {
 		t.Fatal("want one table over time, of the scenario whose runs are long")
 	}
-	_, sentence, _ := strings.Cut(after, "Grew by")
+	_, sentence, _ := strings.Cut(after, "Growth by")
 	sentence, _, _ = strings.Cut(sentence, "\n")
-	expect.Contains(t, sentence, []string{"Check-In average response time (" + recorded.Arm + ")", "memory of mod-inventory (xmx, xmx-twin and maxram-66)", "Suspect a leak"})
+	expect.Contains(t, sentence, []string{"Check-In average response time (" + recorded.Arm + ")", "memory of mod-inventory (xmx, xmx-twin and maxram-66)", "This suggests a leak"})
 	if !strings.Contains(after, "| Check-In average response time | `"+recorded.Arm+"` | 6 | +39.97\u00a0ms/h |") {
 		t.Errorf("check-ins got slower by 40 ms per hour:\n%s", after[:2000])
 	}
 }
 
 func TestShortRunsTellNothingOfTime(t *testing.T) {
-	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "Over time") {
+	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "hange per hour") {
 		t.Error("twenty minutes tell how things change over time")
 	}
 }

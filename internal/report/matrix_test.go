@@ -36,7 +36,7 @@ func TestScenariosThatDoTheSameStandSideBySide(t *testing.T) {
 	results := map[string]string{}
 	all := tables(page)
 	for i, one := range all {
-		if one.caption == "Response times of every scenario and arm, ms" {
+		if one.caption == "Response times by scenario and arm, ms" {
 			matrix = &all[i]
 		}
 		if one.caption == "Response times of cico" {
@@ -80,7 +80,7 @@ func TestUseIsToldInPercentOfTheRequestByPhase(t *testing.T) {
 			}
 			if at := slices.Index(one.header, "During create-5k, "+recorded.Arm); at > 0 {
 				phases++
-				if alone := row[slices.Index(one.header, "Alone, "+recorded.Arm)]; row[at] != "71" || alone != "23" || !strings.Contains(one.caption, "% of what they request") {
+				if alone := row[slices.Index(one.header, "Alone, "+recorded.Arm)]; row[at] != "71" || alone != "23" || !strings.Contains(one.caption, "% of their resource requests") {
 					t.Errorf("%s: %v", one.caption, row)
 				}
 			}
@@ -94,7 +94,7 @@ func TestUseIsToldInPercentOfTheRequestByPhase(t *testing.T) {
 // A statement that several arms list appears once.
 func TestAStatementStandsOnce(t *testing.T) {
 	for _, one := range tables(written(t, reportOf(t, recorded.Experiment(seed)), "report.md")) {
-		if !strings.HasPrefix(one.caption, "Statements that took most") {
+		if !strings.HasPrefix(one.caption, "Statements with the most") {
 			continue
 		}
 		seen := map[string]bool{}

@@ -73,13 +73,13 @@ func TestImportsOfASeriesAreToldOneByOne(t *testing.T) {
 		observations = append(observations, v1alpha1.Observation{Metric: metric.Name("create-5k", metric.Part(part+1), metric.Duration), Value: took, Unit: "s"})
 	}
 	page := written(t, reportOf(t, measuring(observations...)), "report.md")
-	_, table, found := strings.Cut(page, "**Imports of create-5k under "+recorded.ConcurrentScenario+" one by one")
+	_, table, found := strings.Cut(page, "**Imports of create-5k under "+recorded.ConcurrentScenario+": individual durations")
 	if !found {
 		t.Fatal("there is no table of them")
 	}
 	table, _, _ = strings.Cut(table, "\n\n**")
 	expect.Contains(t, table, []string{"| 1 | 00:01:00 | 00:01:00 | 00:00:00 |", "| 2 | 00:01:02 ", "| 3 | 01:00:00 "})
-	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "one by one") {
+	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "individual durations") {
 		t.Error("a single import is listed by itself")
 	}
 }
@@ -125,8 +125,8 @@ func TestWhatAmazonRunsIsShownInItsSections(t *testing.T) {
 			}
 		}
 	}
-	const limit = "Average share of CPUs in use of PostgreSQL replica-7 under "
-	if !strings.Contains(page, limit) || strings.Contains(page, "share of CPUs in use of Kafka broker-7 under") {
+	const limit = "Average CPU utilization of PostgreSQL replica-7 under "
+	if !strings.Contains(page, limit) || strings.Contains(page, "CPU utilization of Kafka broker-7 under") {
 		t.Errorf("the page does not say %q, or says it of others", limit)
 	}
 }

@@ -108,17 +108,17 @@ func withNotes(t *testing.T, input report.Input) report.Input {
 // Every format labels notes as written by a person, in their sections.
 func TestNotesStandInTheirSections(t *testing.T) {
 	r := reportOf(t, withNotes(t, recorded.Experiment(seed)))
-	const label = "(written by a person, not measured)"
+	const label = "(written by hand, not measured)"
 	for name, sections := range map[string]map[string][]string{
 		"report.md": {
 			"## Summary":               {"> **Note decision " + label + "**\n>\n> ### We take it\n>\n> From *May* on, see [the ticket](<https://tickets.example/7>).\n>\n> 1. first `a|b`\n> 2. then\n>    - this\n>    - that\n"},
 			"### Scenario create-5k\n": {"> **Note import " + label + "**\n>\n> The import waits for **one** thread.\n"},
-			"## Resource utilization":  {"> | broker | CPU |\n> | --- | ---: |\n> | 0 | 1.5 |\n>\n> ![CPU of the brokers](charts/note-cpu-1.png) ![sketch](charts/note-cpu-2.svg) \\[picture \"gone.png\": there is none of that name beside the note\\]\n>\n> ```\n> <code>\n> ```\n"},
+			"## Resource utilization":  {"> | broker | CPU |\n> | --- | ---: |\n> | 0 | 1.5 |\n>\n> ![CPU of the brokers](charts/note-cpu-1.png) ![sketch](charts/note-cpu-2.svg) \\[picture \"gone.png\": there is no file of that name next to the note\\]\n>\n> ```\n> <code>\n> ```\n"},
 		},
 		"report.html": {
 			`<section id="summary"`:       {`<div class="written" role="note" aria-label="Note decision ` + label + `"><p class="by">Note decision ` + label + `</p>`, "<h3>We take it</h3>", `<a href="https://tickets.example/7" rel="nofollow noopener noreferrer">the ticket</a>`},
 			"<h3>Scenario create-5k</h3>": {"<p>The import waits for <strong>one</strong> thread.</p>"},
-			`<section id="resources"`:     {`<th scope="col" style="text-align: right;">CPU</th>`, `<img src="data:image/png;base64,`, `" alt="CPU of the brokers" />`, `<img src="data:image/svg+xml;base64,`, "[picture &quot;gone.png&quot;: there is none", `<pre tabindex="0"><code>&lt;code&gt;`},
+			`<section id="resources"`:     {`<th scope="col" style="text-align: right;">CPU</th>`, `<img src="data:image/png;base64,`, `" alt="CPU of the brokers" />`, `<img src="data:image/svg+xml;base64,`, "[picture &quot;gone.png&quot;: there is no file", `<pre tabindex="0"><code>&lt;code&gt;`},
 		},
 		"report.confluence": {
 			"<h1>Summary</h1>":              {`<ac:structured-macro ac:name="panel"><ac:parameter ac:name="title">Note decision ` + label + `</ac:parameter>`, "<h2>We take it</h2>"},
@@ -147,7 +147,7 @@ func TestNotesStandInTheirSections(t *testing.T) {
 			t.Errorf("the page in Confluence does not show %s", name)
 		}
 	}
-	expect.Equal(t, []string{`note "cpu": picture "gone.png": there is none of that name beside the note`}, r.Lacking(), "what is lacking")
+	expect.Equal(t, []string{`note "cpu": picture "gone.png": there is no file of that name next to the note`}, r.Lacking(), "what is lacking")
 	if without := r.Markdown(""); !strings.Contains(string(without), `\[picture: CPU of the brokers\]`) {
 		t.Errorf("Markdown without files does not tell of its picture: %s", without)
 	}
@@ -298,18 +298,18 @@ func withoutCode(text string) string {
 // The page reports an invalid note in its place, and is otherwise complete.
 func TestNotesThatAreNotShown(t *testing.T) {
 	for want, change := range map[string]func(*report.Input){
-		`ConfigMap "findings" is not there, or may not be read: apply it to the experiment's namespace, and change the note`: func(input *report.Input) { input.Notes = nil },
-		`ConfigMap "findings" has no text under the key "cause.md"; it has other.md`: func(input *report.Input) {
+		`ConfigMap "findings" does not exist, or is not readable: apply it to the experiment's namespace, and change the note`: func(input *report.Input) { input.Notes = nil },
+		`ConfigMap "findings" has no text under the key "cause.md"; keys with text: other.md`: func(input *report.Input) {
 			input.Notes[0] = findings(map[string]string{"other.md": "words"}, nil)
 		},
-		`ConfigMap "findings" has no text under the key "cause.md"; it has none`: func(input *report.Input) {
+		`ConfigMap "findings" has no text under the key "cause.md"; keys with text: none`: func(input *report.Input) {
 			input.Notes[0] = findings(nil, map[string][]byte{"cause.md": {0xff}})
 		},
 		"its text is empty": func(input *report.Input) { input.Notes[0].Data["cause.md"] = " \n" },
-		"its text has 65 KiB, more than the 64 that a note":  func(input *report.Input) { input.Notes[0].Data["cause.md"] = strings.Repeat("w", 64<<10+1) },
-		"its tables have 20604 cells, more than the 10000":   func(input *report.Input) { input.Notes[0].Data["cause.md"] = hugeTable(200, 100) },
-		"its lists and quotations stand in each other more ": func(input *report.Input) { input.Notes[0].Data["cause.md"] = strings.Repeat("> 1. ", 21) + "deep" },
-		"it has 2001 links and pictures, more than the 2000": func(input *report.Input) { input.Notes[0].Data["cause.md"] = strings.Repeat("[a](b)", 2001) },
+		"its text has 65 KiB, more than the limit of 64 KiB":  func(input *report.Input) { input.Notes[0].Data["cause.md"] = strings.Repeat("w", 64<<10+1) },
+		"its tables have 20604 cells, more than the limit":    func(input *report.Input) { input.Notes[0].Data["cause.md"] = hugeTable(200, 100) },
+		"its lists and quotations are nested more than 40":    func(input *report.Input) { input.Notes[0].Data["cause.md"] = strings.Repeat("> 1. ", 21) + "deep" },
+		"it has 2001 links and pictures, more than the limit": func(input *report.Input) { input.Notes[0].Data["cause.md"] = strings.Repeat("[a](b)", 2001) },
 	} {
 		input := noted(few(), "words", nil)
 		change(&input)
@@ -319,7 +319,7 @@ func TestNotesThatAreNotShown(t *testing.T) {
 		}
 		for name := range formats {
 			page := html.UnescapeString(written(t, r, name))
-			if page = strings.ReplaceAll(page, `\`, ""); !strings.Contains(page, "It is left out: "+want) {
+			if page = strings.ReplaceAll(page, `\`, ""); !strings.Contains(page, "Omitted: "+want) {
 				t.Errorf("%s does not say: %s", name, want)
 			}
 		}
@@ -333,7 +333,7 @@ func TestTextsOfAllNotes(t *testing.T) {
 		input.Experiment.Spec.Notes = append(input.Experiment.Spec.Notes, kept(fmt.Sprintf("more-%d", n), "cause.md", ""))
 	}
 	input.Experiment.Spec.Notes = append(input.Experiment.Spec.Notes, v1alpha1.Note{Name: "short", Text: "It fits."})
-	expect.Equal(t, []string{`note "more-4": the texts of all notes would have more than 256 KiB`, `note "more-5": the texts of all notes would have more than 256 KiB`}, reportOf(t, input).Lacking(), "lacking")
+	expect.Equal(t, []string{`note "more-4": the texts of all notes exceed 256 KiB`, `note "more-5": the texts of all notes exceed 256 KiB`}, reportOf(t, input).Lacking(), "lacking")
 }
 
 // hugeTable has many columns, and rows without cells.
@@ -379,7 +379,7 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 	svg := func(inside string) []byte {
 		return []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">` + inside + "</svg>")
 	}
-	const none = "it is no PNG, JPEG, GIF, WebP or SVG"
+	const none = "it is not a PNG, JPEG, GIF, WebP or SVG file"
 	for name, c := range map[string]struct {
 		body []byte
 		want string
@@ -396,9 +396,9 @@ func TestPicturesAreWhatTheyAre(t *testing.T) {
 		"nothing":                {nil, none},
 		"an SVG that is not one": {[]byte(`<svg><script>alert(1)</script></svg>`), none},
 		"an SVG cut off":         {[]byte(drawing[:60]), none},
-		"a bomb":                 {[]byte(`<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>` + drawing), "it declares entities"},
-		"a bomb of parts":        {svg(`<g id="a"><use href="#a"/></g>`), "it has more than 256 levels, or draws more than"},
-		"too large":              {append(recorded.Image(), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the 512 that a picture may have"},
+		"a bomb":                 {[]byte(`<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>` + drawing), "it declares XML entities"},
+		"a bomb of parts":        {svg(`<g id="a"><use href="#a"/></g>`), "it is nested more than 256 levels deep, or draws more than"},
+		"too large":              {append(recorded.Image(), make([]byte, report.MaxPictureBytes)...), "it has 513 KiB, more than the limit of 512 KiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The name of the file does not matter.
@@ -424,7 +424,7 @@ func TestDrawingsAreDrawnAnew(t *testing.T) {
 	if !strings.Contains(shown, `<circle r="3"/>`) || strings.Contains(shown, "alert") || strings.Contains(shown, "evil.example") {
 		t.Errorf("shown is %s", shown)
 	}
-	expect.Equal(t, []string{`note "cause": picture "it.svg": it is shown without a reference to the outside, onload, script`}, r.Lacking(), "lacking")
+	expect.Equal(t, []string{`note "cause": picture "it.svg" is shown without an external reference, onload, script`}, r.Lacking(), "lacking")
 	page := written(t, r, "report.html")
 	if strings.Contains(page, base64.StdEncoding.EncodeToString([]byte("alert(1)"))) || !strings.Contains(page, "data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString([]byte(shown))) {
 		t.Error("the page shows something else")
@@ -439,7 +439,7 @@ func TestPicturesTakeNoMoreRoomThanThereIs(t *testing.T) {
 	if shown := strings.Count(page, "<img "); shown != 4 || len(page) > 5<<20 {
 		t.Errorf("it is shown %d times, in a page of %d KiB", shown, len(page)>>10)
 	}
-	expect.Equal(t, []string{`note "cause": picture "large.png": the pictures of all notes would have more than 2 MiB`}, r.Lacking(), "lacking")
+	expect.Equal(t, []string{`note "cause": picture "large.png": the pictures of all notes exceed 2 MiB`}, r.Lacking(), "lacking")
 }
 
 // A page that is too large to store because of its notes' pictures is stored without them.
@@ -454,7 +454,7 @@ func TestPicturesDoNotKeepAPageFromBeingStored(t *testing.T) {
 		t.Fatalf("left out are %q, %v", leftOut, err)
 	}
 	page := unzipped(t, binary[report.KeyHTML])
-	if strings.Contains(page, "<img ") || strings.Count(page, "its size would not leave the page room here; perflab report has it]") != 2 {
+	if strings.Contains(page, "<img ") || strings.Count(page, "omitted here because of its size; perflab report shows it]") != 2 {
 		t.Errorf("the page does not say that it lacks pictures")
 	}
 }
@@ -472,12 +472,12 @@ func unzipped(t *testing.T, packed []byte) string {
 func TestMarksAreDrawnAndTold(t *testing.T) {
 	r := reportOf(t, withNotes(t, recorded.Experiment(seed)))
 	page := written(t, r, "report.md")
-	_, table, found := strings.Cut(page, "**Marked by hand, not measured (UTC)**\n")
+	_, table, found := strings.Cut(page, "**Manual marks, not measured (UTC)**\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	for _, want := range []string{
 		`\| container stopped \| 2026-03-0\d \d\d:\d\d:\d\d \| – \| \d \| .create-5k-under-cico. \| .maxram-66. \| 5\.0.min \| .maxram-vs-xmx-`,
 		`\| backup \| 2026-03-0\d \d\d:\d\d:\d\d \| 2026-03-0\d \d\d:\d\d:\d\d \| \d \| .create-5k-under-cico. \| .maxram-66. \| 2\.0 to 4\.5.min \|`,
-		`\| party \| 2020-01-01 00:00:00 \| – \| – \| – \| – \| – \| in no run's load \|`,
+		`\| party \| 2020-01-01 00:00:00 \| – \| – \| – \| – \| – \| outside all loads \|`,
 	} {
 		if !found || !regexp.MustCompile(want).MatchString(table) {
 			t.Errorf("it does not list %s:\n%s", want, table)
@@ -488,7 +488,7 @@ func TestMarksAreDrawnAndTold(t *testing.T) {
 		if strings.Contains(string(svg), ">container stopped</text>") {
 			drawn++
 		}
-		if strings.Contains(string(svg), "Marked by hand 5.0 min into the load: container stopped.") {
+		if strings.Contains(string(svg), "Manual mark 5.0 min into the load: container stopped.") {
 			told++
 		}
 		if strings.Contains(string(svg), "backup") {
@@ -507,7 +507,7 @@ func TestAMarkOverSeveralRuns(t *testing.T) {
 	first, last := input.Runs[0].Status.Timings.LoadStart, input.Runs[len(input.Runs)-1].Status.Timings.LoadFinish
 	input.Experiment.Spec.Notes = []v1alpha1.Note{{Name: "all", At: first, Until: last, Text: "a <noisy> #neighbour"}}
 	page := written(t, reportOf(t, input), "report.md")
-	if rows := strings.Count(page, `| a &lt;noisy&gt; \#neighbour |`); rows != 5 || !strings.Contains(page, fmt.Sprintf("the first 5 runs are listed; %d further runs are left out.", len(input.Runs)-5)) {
+	if rows := strings.Count(page, `| a &lt;noisy&gt; \#neighbour |`); rows != 5 || !strings.Contains(page, fmt.Sprintf("The first 5 runs of each mark are listed; %d further runs are omitted.", len(input.Runs)-5)) {
 		t.Errorf("it is listed %d times", rows)
 	}
 }

@@ -68,9 +68,9 @@ func TestAgainstThePast(t *testing.T) {
 	page := markdownOf(t, input)
 	expect.Contains(t, page, []string{
 		"## This release against the last 10", "The false-positive rate is 5 % in all 4 series together, over 20 analyses",
-		"**Worse**", "rose by", "between 2026.3 and 2026.4", `modules\[mod-users\].image differs there`,
+		"**Worse**", "rose by", "between 2026.3 and 2026.4", `modules\[mod-users\].image changed`,
 		"docker.io/folioorg/mod-circulation:24.3.1 → docker.io/folioorg/mod-circulation:24.4.0",
-		"```console\nperflab bisect release-15 release-16 -n lab\n```", "2026.8 (this)", "This against it, %",
+		"```console\nperflab bisect release-15 release-16 -n lab\n```", "2026.8 (this)", "Delta to this release, %",
 	}, "the page")
 	rows, err := audit.ReadMarkdown(strings.NewReader(page))
 	expect.NoError(t, err)
@@ -202,7 +202,7 @@ func TestOfReleases(t *testing.T) {
 	page, err := report.OfReleases(historyWith(t, 6)).HTML()
 	expect.NoError(t, err)
 	expect.Contains(t, string(page), []string{
-		"2 changes were found; in 2 of 2 series the last one is for the worse.", "Check-In average response time under cico",
+		"2 changes were found; in 2 of 2 series, the latest change is a regression.", "Check-In average response time under cico",
 		"&lt;small&gt;", `<span class="verdict worse">Worse</span>`, "between 2026.8 and 2026.9", "modules[mod-users].image: users:1 → users:2",
 		"stroke-dasharray", "in all 2 series together", "2026.14",
 	})

@@ -133,9 +133,9 @@ func TestRead(t *testing.T) {
 	}
 	const experiment = "apiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a}\n"
 	for name, tc := range map[string]struct{ in, want string }{
-		"Nothing": {"", "there is no PerfExperiment among them"},
+		"Nothing": {"", "no PerfExperiment found"},
 		"Broken":  {"a: [", "document 1 can't be read"},
-		"Twice":   {experiment + "---\n" + experiment, `PerfExperiment "a" of namespace "" is there twice`},
+		"Twice":   {experiment + "---\n" + experiment, `duplicate PerfExperiment "a" in namespace ""`},
 		"Type":    {experiment + "spec: {arms: 3}\n", `reading PerfExperiment "a"`},
 	} {
 		_, err := report.Read(strings.NewReader(tc.in))
@@ -176,7 +176,7 @@ func TestValuesThatCannotBeReadAreNamed(t *testing.T) {
 		}
 	}
 	page := belowCard(t, input)
-	for _, want := range []string{`A value of run "` + run.Name + `" is left out: `, `reading "fast" as a number`, `A value of run "` + other.Name + `" is left out: metric "cico/odd/p95"`} {
+	for _, want := range []string{`A value of run "` + run.Name + `" is omitted: `, `reading "fast" as a number`, `A value of run "` + other.Name + `" is omitted: metric "cico/odd/p95"`} {
 		if strings.Count(page, want) != 1 {
 			t.Errorf("the report says %q %d times, want once", want, strings.Count(page, want))
 		}
@@ -421,7 +421,7 @@ func TestUncalibratedExperimentGivesNoAdvice(t *testing.T) {
 		}
 	}
 	page := written(t, reportOf(t, input), "report.md")
-	expect.Contains(t, page, []string{"The experiment is not calibrated", "The baseline differs from its own twin", "every verdict is withheld"})
+	expect.Contains(t, page, []string{"The experiment is not calibrated", "The baseline differs from its A/A control", "all verdicts are withheld"})
 	for _, unwanted := range []string{"Prefer ", "Raising design.blocks", "**Worse**"} {
 		if strings.Contains(page, unwanted) {
 			t.Errorf("it says %q", unwanted)
@@ -435,13 +435,13 @@ func TestDoubtsAreToldOnce(t *testing.T) {
 	input.Experiment.Spec.Design.Blocks = 2
 	input.Experiment.Spec.Design.Order = v1alpha1.OrderFixed
 	input.Experiment.Status.Warnings = []string{
-		"2 blocks give numbers, but no verdict: raise design.blocks to 6, also later",
-		"in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them",
+		"2 blocks give results, but no verdict: raise design.blocks to 6, now or later",
+		"in a fixed order of runs, any change over time looks like an effect of the arms: set design.order to Randomized to compare them",
 		"what nothing else says",
 	}
 	input.Experiment.Status.DesignWarnings = input.Experiment.Status.Warnings[:2]
 	page := belowCard(t, input)
-	for _, want := range []string{"2 blocks are too few for a verdict", "The runs were done in a fixed order", "What nothing else says."} {
+	for _, want := range []string{"2 blocks are too few for a verdict", "The order of the runs was fixed", "What nothing else says."} {
 		if strings.Count(page, want) != 1 {
 			t.Errorf("the report does not say once that %q", want)
 		}
@@ -491,7 +491,7 @@ func TestStoredReportIsBounded(t *testing.T) {
 func TestRawResultsAreShown(t *testing.T) {
 	input := recorded.Experiment(seed)
 	page := written(t, reportOf(t, input), "report.html")
-	expect.Contains(t, page, []string{"CPU of mod-inventory, cores", "Statements that took most of PostgreSQL", "Not measured"})
+	expect.Contains(t, page, []string{"CPU of mod-inventory, cores", "Statements with the most PostgreSQL time", "Not measured"})
 	overflow, err := json.Marshal([]v1alpha1.Observation{{Metric: "cico/Renewal/average", Value: "321", Unit: "ms"}})
 	expect.NoError(t, err)
 	for i := range input.Raw {
@@ -533,7 +533,7 @@ func TestReportOfAnExperimentThatHasNotBegun(t *testing.T) {
 	input := recorded.Experiment(seed)
 	input.Runs, input.Raw, input.Experiment.Status = nil, nil, v1alpha1.PerfExperimentStatus{}
 	page := written(t, reportOf(t, input), "report.md")
-	expect.Contains(t, page, []string{"No run has counted yet", "No run has begun", "There is nothing to compare", "CPU was not measured", "No run has recorded what it ran on yet"})
+	expect.Contains(t, page, []string{"There is no valid run yet", "No run has started", "There are no comparisons", "CPU was not measured", "No run has recorded its infrastructure yet"})
 	for name := range formats {
 		written(t, reportOf(t, input), name)
 	}
@@ -552,7 +552,7 @@ func TestReportOfOneArm(t *testing.T) {
 
 // The page shows the load of the collector's node and the rule for it, if it was measured.
 func TestTheCollectorsNode(t *testing.T) {
-	const heading, rule = "### The collector's node", "of its CPUs may have been used by what was not the run's"
+	const heading, rule = "### The collector's node", "of its CPUs may have been used by other workloads"
 	input := recorded.Experiment(seed)
 	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, heading) || strings.Contains(page, rule) {
 		t.Error("a node is told that nobody saw")
@@ -605,7 +605,7 @@ func TestAWarmUpIsAdvisedOnce(t *testing.T) {
 	}
 	advice(invalid, time.Hour)
 	page := belowCard(t, input)
-	const want = "In 2 runs response times were still falling after the warm-up, so averages and percentiles include some of it. A measurement.warmUp of 2m30s would"
+	const want = "In 2 runs, response times were still falling after the warm-up, so averages and percentiles include part of it. A measurement.warmUp of 2m30s would"
 	if strings.Count(page, "were still falling after the warm-up") != 1 || !strings.Contains(page, want) {
 		t.Errorf("the page lacks %q, or has it more than once", want)
 	}
@@ -626,7 +626,7 @@ func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
 		"hardly seen": {func(run *v1alpha1.PerfRun) float64 { return 150 - 10*float64(run.Spec.Block) }, 1, ""},
 		"uneven": {
 			func(run *v1alpha1.PerfRun) float64 { return 150 - 10*float64(run.Spec.Block) }, 8,
-			"The node was not equally fast throughout: the same piece of work took its CPU up to 1.56 times as long in one run of ",
+			"The speed of the node's CPU varied: the same work took up to 1.56 times as long in one run of ",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -636,7 +636,7 @@ func TestAMachineThatIsNotEquallyFastIsTold(t *testing.T) {
 				run.Status.Observations = append(run.Status.Observations, v1alpha1.Observation{Metric: "node/cpuSpeed/average", Value: fmt.Sprint(test.speed(run)), Unit: "1", Samples: test.looks})
 			}
 			page := written(t, reportOf(t, input), "report.md")
-			if told := strings.Count(page, "The node was not equally fast"); (told > 0) != (test.want != "") || !strings.Contains(page, test.want) {
+			if told := strings.Count(page, "The speed of the node's CPU varied"); (told > 0) != (test.want != "") || !strings.Contains(page, test.want) {
 				t.Errorf("it is told %d times, want %q", told, test.want)
 			}
 		})

@@ -42,8 +42,8 @@ func TestScalabilityIsReported(t *testing.T) {
 		"Universal Scalability Law of desk",
 		"| `full` | 42 | 0.1997 (0.1941 to 0.2056) | 0.046 (0.027 to 0.066) | 5.07 (4.84 to 5.30) | 444 (434 to 454) | 1.8 |",
 		"| `half` | 42 | 0.2019 (0.1959 to 0.2094) | 0.407 (0.373 to 0.450) | 0.00 (0.00 to 0.36) | above 1000 | 2.1 |",
-		"By the Universal Scalability Law: throughput of full peaks at 444 users (434 to 454); throughput of half grows up to the highest level, 1000 users.",
-		"a line per run, and the Universal Scalability Law, dashed.",
+		"Universal Scalability Law: throughput of full peaks at 444 users (434 to 454); throughput of half grows up to the highest level, 1000 users.",
+		"one line per run, and the Universal Scalability Law, dashed.",
 	}, "the page")
 }
 
@@ -62,8 +62,8 @@ func TestScalabilityIsRefused(t *testing.T) {
 		want  string
 	}{
 		// Users wait until a sudden limit.
-		"sudden limit": {halved(7), "By the Universal Scalability Law: full does not follow the law, from which its throughput differs systematically; half does not"},
-		"arrivals":     {open, "The Universal Scalability Law is not fitted: it needs levels of users who wait for each response"},
+		"sudden limit": {halved(7), "Universal Scalability Law: full does not follow the law: its throughput deviates systematically; half does not"},
+		"arrivals":     {open, "The Universal Scalability Law is not fitted: it requires levels of users who wait for each response"},
 		"few levels":   {few, "full has throughput at too few levels"},
 	} {
 		page := string(reportOf(t, c.input).Markdown("charts"))

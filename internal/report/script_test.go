@@ -77,7 +77,7 @@ func TestThroughputIsShownWithItsDirection(t *testing.T) {
 
 // Reports have the rule for scripts only if their runs were checked by it.
 func TestRulesOfScripts(t *testing.T) {
-	const rule = "Of a script's requests at most"
+	const rule = "of a script's requests and"
 	input := recorded.Experiment(seed)
 	for i := range input.Runs {
 		input.Runs[i].Spec.Scenario.Loads = []v1alpha1.Load{{Name: "search", Script: &v1alpha1.Script{Path: "/search.js"}}}

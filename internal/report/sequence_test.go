@@ -127,7 +127,7 @@ func TestPricesAreDrawnWhereArmsCostMore(t *testing.T) {
 		t.Fatal("prices are not drawn")
 	}
 	for file, text := range charts {
-		if !regexp.MustCompile(`What each arm costs, in USD/h, and .*xmx: 1\.50 and .*` + recorded.Arm + `: 2\.25 and `).MatchString(text) {
+		if !regexp.MustCompile(`Cost of each arm, in USD/h, and .*xmx: 1\.50 and .*` + recorded.Arm + `: 2\.25 and `).MatchString(text) {
 			t.Errorf("%s: %q", file, text)
 		}
 	}

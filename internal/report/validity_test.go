@@ -45,7 +45,7 @@ func TestPartsThatDoNotCountAreListed(t *testing.T) {
 	_, section, _ := strings.Cut(page, "## Validity")
 	section, _, _ = strings.Cut(section, "\n## ")
 	expect.Contains(t, section, []string{
-		"Each load, and each window of it beside imports, counts if it is sound by itself",
+		"Each load, and each of its windows around imports, is checked separately",
 		"| `" + counted + "` | ", "During create-5k: load \"cico\": 9 of 60 transactions failed",
 		"| `" + refused + "` | `" + recorded.CheckIn + "` | 123.456\u00a0ms | 77 |",
 		"`create/import-3/duration` | 61.5\u00a0s | 1 |",
@@ -119,7 +119,7 @@ func TestContainersThatEndedAreMarked(t *testing.T) {
 	}
 	page := written(t, r, "report.md")
 	expect.Contains(t, page, []string{
-		"Containers that ended under load and were started again (UTC)",
+		"Container restarts under load (UTC)",
 		fmt.Sprintf("| `mod-inventory` | `pod-1/main` | %s | 1 | OOMKilled | %d | `%s` |",
 			shown.Status.Timings.LoadStart.Add(6*time.Minute).UTC().Format(time.DateTime), shown.Spec.Block, recorded.ConcurrentScenario),
 	}, "the page")
@@ -177,7 +177,7 @@ func TestManyRestartsAreCounted(t *testing.T) {
 	if !slices.ContainsFunc(charts, told) {
 		t.Error("no chart counts what it does not draw")
 	}
-	if page := written(t, r, "report.md"); !strings.Contains(page, "The first 50 are listed; 10 further restarts are left out.") || strings.Count(page, "| exit code 1 |") != 50 {
+	if page := written(t, r, "report.md"); !strings.Contains(page, "The first 50 are listed; 10 further restarts are omitted.") || strings.Count(page, "| exit code 1 |") != 50 {
 		t.Error("the table is not cut at 50, or does not say so")
 	}
 }

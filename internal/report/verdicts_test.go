@@ -28,13 +28,13 @@ func TestFewBlocksDescribe(t *testing.T) {
 		done, planned int32
 		want          []string
 	}{
-		"two":     {2, 2, []string{"2 blocks are complete", "4 more blocks (24 runs), about 6 hours at the pace so far. Raise design.blocks to 6"}},
+		"two":     {2, 2, []string{"2 blocks are complete", "4 more blocks (24 runs), about 6 hours at the current pace. Raise design.blocks to 6"}},
 		"one":     {1, 3, []string{"1 block is complete", "5 more blocks (30 runs), about 7 hours"}},
-		"ongoing": {5, 8, []string{"1 more block (6 runs), about 92 minutes at the pace so far. It is already planned."}},
+		"ongoing": {5, 8, []string{"1 more block (6 runs), about 92 minutes at the current pace. It is already planned."}},
 	} {
 		r := reportOf(t, ofBlocks(tc.done, tc.planned))
 		page := written(t, r, "report.md")
-		for _, want := range append(tc.want, "These runs describe, they do not decide", "**Every run's deciding metrics under "+recorded.ConcurrentScenario+"**") {
+		for _, want := range append(tc.want, "Too few blocks for a verdict", "**Primary metrics of every run under "+recorded.ConcurrentScenario+"**") {
 			if strings.Count(page, want) != 1 {
 				t.Errorf("%s: %q is there %d times, want once:\n%.1500s", name, want, strings.Count(page, want), page)
 			}
@@ -57,7 +57,7 @@ func TestFewBlocksDescribe(t *testing.T) {
 			t.Errorf("%s: %d checked, slipped: %+v", name, checked, slips)
 		}
 	}
-	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "describe, they do not decide") {
+	if page := written(t, reportOf(t, recorded.Experiment(seed)), "report.md"); strings.Contains(page, "Too few blocks for a verdict") {
 		t.Error("six blocks have the banner of few")
 	}
 }
@@ -74,10 +74,10 @@ func TestLooksAreTold(t *testing.T) {
 		return written(t, reportOf(t, changed), "report.md")
 	}
 	const told = "Interim analyses after each block, from block 6 to at most block 20"
-	if page := of(6); !strings.Contains(page, told) || strings.Contains(page, "describe, they do not decide") {
+	if page := of(6); !strings.Contains(page, told) || strings.Contains(page, "Too few blocks for a verdict") {
 		t.Errorf("the first interim analysis: told %t, or the page only describes", strings.Contains(page, told))
 	}
-	if page := of(8); !strings.Contains(page, "6 blocks are complete; a verdict takes 8.") || !strings.Contains(page, "2 more blocks") {
+	if page := of(8); !strings.Contains(page, "6 blocks are complete; a verdict needs 8.") || !strings.Contains(page, "2 more blocks") {
 		t.Errorf("before the first interim analysis:\n%.1500s", page)
 	}
 	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, "Interim analyses after each block") {
@@ -105,7 +105,7 @@ func TestPairsThatAreAskedFor(t *testing.T) {
 	input.Experiment.Spec.Analysis.Comparisons = v1alpha1.PairsAll
 	checked := 0
 	for _, one := range tables(written(t, reportOf(t, input), "report.md")) {
-		if one.caption != "Deciding metrics, arm against arm" {
+		if one.caption != "Primary metrics, arm against arm" {
 			continue
 		}
 		for _, row := range one.from("Metric") {
@@ -136,7 +136,7 @@ func TestVersionsThatRunsMetAreOnThePage(t *testing.T) {
 		input.Runs[i].Status.Evidence = met
 	}
 	page := written(t, reportOf(t, input), "report.md")
-	for _, want := range []string{"| PerfLab | v0.4.0 |", "| Kubernetes | v1.36.1, v1.36.2 |", "| Strimzi | 1.2.0 |", "| CloudNativePG | not known |", "| cico | `registry.example/k6@sha256:12ab` |"} {
+	for _, want := range []string{"| PerfLab | v0.4.0 |", "| Kubernetes | v1.36.1, v1.36.2 |", "| Strimzi | 1.2.0 |", "| CloudNativePG | unknown |", "| cico | `registry.example/k6@sha256:12ab` |"} {
 		if strings.Count(page, want) != 1 {
 			t.Errorf("%q is there %d times, want once", want, strings.Count(page, want))
 		}

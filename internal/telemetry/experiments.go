@@ -19,9 +19,9 @@ const scrapeTimeout = 5 * time.Second
 
 var (
 	experimentsDesc = prometheus.NewDesc("perflab_experiments",
-		"Experiments there are, by phase.", []string{"phase"}, nil)
+		"Number of experiments, by phase.", []string{"phase"}, nil)
 	queueDesc = prometheus.NewDesc("perflab_queue_runs",
-		"Planned runs without a valid attempt yet, by the phase of their experiment.", []string{"phase"}, nil)
+		"Number of planned runs without a valid attempt, by the phase of their experiment.", []string{"phase"}, nil)
 )
 
 // phases of an experiment. Each has a series, even if it is 0, so that an alert can

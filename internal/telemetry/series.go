@@ -23,7 +23,7 @@ const mostSeries = 300
 var (
 	seriesLabels = []string{"namespace", "scenario", "metric", "arm", "unit", "release"}
 	meanDesc     = prometheus.NewDesc("perflab_series_mean",
-		"Mean over the runs of the experiment that was complete last, of a primary metric.", seriesLabels, nil)
+		"Mean of a primary metric over the runs of the last completed experiment.", seriesLabels, nil)
 	lowDesc = prometheus.NewDesc("perflab_series_low",
 		"Low end of the 95 % interval of perflab_series_mean.", seriesLabels, nil)
 	highDesc = prometheus.NewDesc("perflab_series_high",
@@ -31,7 +31,7 @@ var (
 	changesDesc = prometheus.NewDesc("perflab_series_changes",
 		"Changes reported for the series of experiments in the cluster, by verdict.", []string{"namespace", "scenario", "metric", "arm", "verdict"}, nil)
 	leftOutDesc = prometheus.NewDesc("perflab_series_left_out",
-		"Experiments with at least one series left out, because there are too many.", nil, nil)
+		"Number of experiments with at least one series left out because there are too many.", nil, nil)
 )
 
 // seriesKey identifies a series.

@@ -66,10 +66,10 @@ func TestSeries(t *testing.T) {
 # TYPE perflab_series_changes gauge
 perflab_series_changes{arm="base",metric="cico/Check-In/average",namespace="lab",scenario="cico",verdict="Better"} 0
 perflab_series_changes{arm="base",metric="cico/Check-In/average",namespace="lab",scenario="cico",verdict="Worse"} 1
-# HELP perflab_series_left_out Experiments with at least one series left out, because there are too many.
+# HELP perflab_series_left_out Number of experiments with at least one series left out because there are too many.
 # TYPE perflab_series_left_out gauge
 perflab_series_left_out 0
-# HELP perflab_series_mean Mean over the runs of the experiment that was complete last, of a primary metric.
+# HELP perflab_series_mean Mean of a primary metric over the runs of the last completed experiment.
 # TYPE perflab_series_mean gauge
 perflab_series_mean{arm="base",metric="cico/Check-In/average",namespace="lab",release="r3",scenario="cico",unit="ms"} 400
 `
@@ -93,7 +93,7 @@ func TestSeriesAreBounded(t *testing.T) {
 			t.Errorf("%s has %d series, want %d (%v)", name, got, want, err)
 		}
 	}
-	if err := testutil.GatherAndCompare(registry, strings.NewReader("# HELP perflab_series_left_out Experiments with at least one series left out, because there are too many.\n# TYPE perflab_series_left_out gauge\nperflab_series_left_out 10\n"), "perflab_series_left_out"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader("# HELP perflab_series_left_out Number of experiments with at least one series left out because there are too many.\n# TYPE perflab_series_left_out gauge\nperflab_series_left_out 10\n"), "perflab_series_left_out"); err != nil {
 		t.Error(err)
 	}
 }

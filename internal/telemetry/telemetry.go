@@ -30,16 +30,16 @@ func New(registerer prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "perflab_runs_total",
-			Help: "Runs that are over, by outcome (succeeded, invalid) and by the reason of their condition Valid.",
+			Help: "Number of finished runs, by outcome (succeeded, invalid) and by the reason of their condition Valid.",
 		}, []string{"outcome", "reason"}),
 		steps: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "perflab_run_step_duration_seconds",
-			Help:    "How long the steps of runs that count took.",
+			Help:    "Duration of the steps of valid runs.",
 			Buckets: stepBuckets,
 		}, []string{"step"}),
 		analyses: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "perflab_analysis_duration_seconds",
-			Help:    "How long it took to compute an experiment's results from its runs.",
+			Help:    "Time to compute an experiment's results from its runs.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10),
 		}),
 	}

@@ -221,7 +221,7 @@ func chartList(p []chart) g.Node {
 		elements.Lines(h.Div(h.Class("charts"), g.Text("\n"), elements.Each(p, func(_ int, one *chart) g.Node {
 			return h.Figure(h.FigCaption(g.Text(one.Title)), one.SVG)
 		}))),
-		h.P(h.Class("note"), g.Text("The charts start when this page was first opened during the run.")),
+		h.P(h.Class("note"), g.Text("The charts start at the time when this page was first opened during the run.")),
 	}
 }
 
@@ -246,14 +246,14 @@ func searchTable(one progress.Search) g.Node {
 	if one.Unit != "" {
 		title += ", " + one.Unit
 	}
-	columns := []column{{"Arm", false}, {"Block", true}, {"Levels that held", false}, {"Levels that did not", false}, {title, true}, {"Limited by", false}, {"Remark", false}}
+	columns := []column{{"Arm", false}, {"Block", true}, {"Passed levels", false}, {"Failed levels", false}, {title, true}, {"Limited by", false}, {"Remark", false}}
 	rows := elements.Each(one.Runs, func(_ int, run *progress.SearchRun) g.Node {
 		return h.Tr(
 			h.Th(h.Scope("row"), h.Code(g.Text(run.Arm))), numberCell(digits(run.Block)), textCell(levelList(run.Held)), textCell(levelList(run.Failed)),
 			numberCell(run.Capacity), textCell(run.Limit), textCell(run.Remark),
 		)
 	})
-	caption := "Levels of " + one.Load + " in the runs of " + one.Scenario
+	caption := "Levels of " + one.Load + " under " + one.Scenario
 	return g.Group{table(caption, caption, columns, rows), omittedRuns(one.Omitted)}
 }
 
@@ -277,7 +277,7 @@ func (w writer) runs(p *page) g.Node {
 	if len(p.Runs) == 0 {
 		return g.Group{}
 	}
-	columns := []column{{"Arm", false}, {"Scenario", false}, {"Block", true}, {"Ended", false}, {"Took", true}, {"Valid", false}}
+	columns := []column{{"Arm", false}, {"Scenario", false}, {"Block", true}, {"Ended", false}, {"Duration", true}, {"Valid", false}}
 	rows := elements.Each(p.Runs, func(_ int, one *finishedRun) g.Node {
 		return h.Tr(
 			h.Th(h.Scope("row"), h.Code(g.Text(one.Arm))), h.Td(h.Code(g.Text(one.Scenario))), numberCell(digits(one.Block)),

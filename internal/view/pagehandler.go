@@ -184,7 +184,7 @@ func (r *PageHandler) buildReport(ctx context.Context, snapshot Snapshot) ([]byt
 	defer cancel()
 	kept, err := r.Source.ReportInput(ctx, snapshot)
 	if err != nil {
-		return nil, fmt.Errorf("reading what the report needs: %w", err)
+		return nil, fmt.Errorf("reading the report's input: %w", err)
 	}
 	document, err := report.New(report.Input{Experiment: *snapshot.Experiment, Runs: snapshot.Runs, Traces: kept.Traces, Manifest: kept.Manifest, History: kept.History, Notes: kept.Notes})
 	if err != nil {

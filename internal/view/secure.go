@@ -27,7 +27,7 @@ func Secure(hosts []string, next http.Handler) http.Handler {
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		switch {
 		case !slices.Contains(hosts, hostname(r.Host)):
-			http.Error(w, "This server does not serve this host name; its administrator can add it to the allowed hosts.", http.StatusMisdirectedRequest)
+			http.Error(w, "This host name is not allowed; an administrator can add it to the allowed hosts.", http.StatusMisdirectedRequest)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			header.Set("Allow", "GET, HEAD")
 			http.Error(w, "This page is read-only.", http.StatusMethodNotAllowed)

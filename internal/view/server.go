@@ -96,7 +96,7 @@ func (h *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Server) servePage(w http.ResponseWriter, r *http.Request, name types.NamespacedName, path string, replaceDeleted bool) {
 	page := h.acquirePage(name, h.Viewer(r), replaceDeleted)
 	if page == nil {
-		http.Error(w, fmt.Sprintf("The limit of %d open experiments is reached: close one of your pages and try again in five minutes.", maxPages), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("The limit of %d open experiments is reached: close one of your pages, and retry in five minutes.", maxPages), http.StatusServiceUnavailable)
 		return
 	}
 	forwarded := r.Clone(r.Context())

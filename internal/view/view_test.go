@@ -105,7 +105,7 @@ func TestPageShowsProgress(t *testing.T) {
 		// Six runs of ten minutes remain; five minutes have passed.
 		`about <time datetime="2026-03-02T13:00:00Z">13:00 UTC</time>`,
 		`<li aria-current="step">Loading</li>`, `<span>Check-In 417 ms</span>`, `<td class="n">0.4 %</td><td class="n">8</td><td class="n">12.3</td>`,
-		`<div class="card">`, `These runs describe, they do not decide`,
+		`<div class="card">`, `Too few blocks for a verdict`,
 		`<noscript><meta http-equiv="refresh" content="10"></noscript>`,
 	} {
 		if !strings.Contains(page, want) {
@@ -148,7 +148,7 @@ func TestPageShowsSearchForCapacity(t *testing.T) {
 		Levels: []v1alpha1.CapacityLevel{{Level: 5, Held: true}, {Level: 10, Held: true}, {Level: 20}, {Level: 40}},
 	}
 	expect.Contains(t, get(newHandler(&fakeSource{snapshot: snapshot}), "/").Body.String(), []string{
-		"Capacity so far", "Levels of cico in the runs of " + scenario.Name, ">Capacity, users</th>",
+		"Capacity so far", "Levels of cico under " + scenario.Name, ">Capacity, users</th>",
 		`<td>5, 10</td><td>20, 40</td><td class="n">17.50</td><td>cico/Check-In/p95</td>`,
 	})
 }

@@ -79,7 +79,7 @@ func (r *record) end() {
 	r.directory = digits(r.directory, len(r.body)-r.start, 4)
 	r.directory = digits(r.directory, r.start, 5)
 	if len(r.body)-r.start > maxField {
-		panic(fmt.Sprintf("field %s has %d bytes, more than a directory can state", r.tag, len(r.body)-r.start))
+		panic(fmt.Sprintf("field %s has %d bytes, more than a directory entry can hold", r.tag, len(r.body)-r.start))
 	}
 }
 
@@ -88,7 +88,7 @@ func (r *record) appendTo(file []byte, s status) []byte {
 	base := leaderLength + len(r.directory) + 1
 	length := base + len(r.body) + 1
 	if length > maxRecord {
-		panic(fmt.Sprintf("a record has %d bytes, more than a leader can state", length))
+		panic(fmt.Sprintf("a record has %d bytes, more than a leader can hold", length))
 	}
 	file = digits(file, length, 5)
 	file = append(append(file, s.before...), "22"...)

@@ -32,7 +32,7 @@ func parseConfig(text string) (config, error) {
 		case "progress":
 			into = &c.progress
 		default:
-			return config{}, fmt.Errorf(`output perflab: unknown option %q, write "checkpoint=1m" or "progress=10s"`, option)
+			return config{}, fmt.Errorf(`output perflab: unknown option %q: write "checkpoint=1m" or "progress=10s"`, option)
 		}
 		every, err := time.ParseDuration(value)
 		if err != nil || every < time.Second {

@@ -39,7 +39,7 @@ func parseTransactions(text string) (transactions, error) {
 	if tag, ok := strings.CutPrefix(text, "tag:"); ok && tag != "" {
 		return transactions{metric: metrics.HTTPReqDurationName, tag: tag}, nil
 	}
-	return transactions{}, fmt.Errorf(`output perflab: PERFLAB_TRANSACTIONS is %q, write "group", "tag:" and the name of a tag, or leave it out`, text)
+	return transactions{}, fmt.Errorf(`output perflab: PERFLAB_TRANSACTIONS is %q: write "group", or "tag:" and the name of a tag, or unset it`, text)
 }
 
 // subject is the parsed form of a sample's tags, with the recorders of its durations.

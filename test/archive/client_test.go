@@ -69,7 +69,7 @@ func TestArchivesHonorAllowedAddresses(t *testing.T) {
 		// Google's token server is allowed.
 		rules, err := egress.New(egress.Lists{Allow: []string{"127.0.0.0/8"}, Deny: []string{strings.TrimPrefix(server, "http://")}})
 		expect.NoError(t, err)
-		if err := put(t, location, rules.Client(0)); !errors.Is(err, archive.ErrInvalidLocation) || !strings.Contains(err.Error(), "its address is denied by --deny-targets") {
+		if err := put(t, location, rules.Client(0)); !errors.Is(err, archive.ErrInvalidLocation) || !strings.Contains(err.Error(), "the store's address is denied by --deny-targets") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -26,7 +26,7 @@ import (
 const patience = 2 * time.Second
 
 // isEndless returns whether a fault ends only with the timeout.
-func isEndless(message string) bool { return strings.Contains(message, "does not answer") }
+func isEndless(message string) bool { return strings.Contains(message, "does not respond") }
 
 // TestStoreFaults checks each fault of the store: the record is not stored, each attempt
 // has the same error, and no wrong bytes are read. After the fault, the record is stored as
@@ -46,27 +46,27 @@ func TestStoreFaults(t *testing.T) {
 		want    error
 		message string
 	}{
-		"away: hangs up":                     {hangsUp, archive.ErrUnavailable, "breaks off"},
-		"away: hangs up when it is done":     {hangsUpAfter, archive.ErrUnavailable, "breaks off"},
-		"away: 503":                          {answers(503, "SlowDown"), archive.ErrUnavailable, "answers 503 SlowDown"},
-		"away: 500 without a body":           {answers(500, ""), archive.ErrUnavailable, "answers 500"},
-		"away: 502 of a gateway":             {answers(502, ""), archive.ErrUnavailable, "answers 502"},
-		"slow: no answer":                    {isSlow, archive.ErrUnavailable, "does not answer within 2s"},
-		"slow: the answer never ends":        {only(isRead, trickles), archive.ErrUnavailable, "does not answer within 2s"},
+		"away: hangs up":                     {hangsUp, archive.ErrUnavailable, "connection was lost"},
+		"away: hangs up when it is done":     {hangsUpAfter, archive.ErrUnavailable, "connection was lost"},
+		"away: 503":                          {answers(503, "SlowDown"), archive.ErrUnavailable, "returned 503 SlowDown"},
+		"away: 500 without a body":           {answers(500, ""), archive.ErrUnavailable, "returned 500"},
+		"away: 502 of a gateway":             {answers(502, ""), archive.ErrUnavailable, "returned 502"},
+		"slow: no answer":                    {isSlow, archive.ErrUnavailable, "does not respond within 2s"},
+		"slow: the answer never ends":        {only(isRead, trickles), archive.ErrUnavailable, "does not respond within 2s"},
 		"full":                               {only(isWrite, answers(507, "XMinioStorageFull")), archive.ErrFull, "make room"},
 		"full: a quota":                      {only(isWrite, answers(403, "QuotaExceeded")), archive.ErrFull, "make room"},
-		"forbids writing":                    {only(isWrite, answers(403, "AccessDenied")), archive.ErrForbidden, "answers 403 AccessDenied"},
-		"forbids reading":                    {only(isRead, answers(403, "AccessDenied")), archive.ErrForbidden, "answers 403 AccessDenied"},
-		"cuts uploads":                       {only(isWrite, cutsUploads), archive.ErrUnavailable, "breaks off"},
-		"cuts downloads":                     {only(isRead, cutsDownloads), archive.ErrUnavailable, "breaks off"},
+		"forbids writing":                    {only(isWrite, answers(403, "AccessDenied")), archive.ErrForbidden, "returned 403 AccessDenied"},
+		"forbids reading":                    {only(isRead, answers(403, "AccessDenied")), archive.ErrForbidden, "returned 403 AccessDenied"},
+		"cuts uploads":                       {only(isWrite, cutsUploads), archive.ErrUnavailable, "connection was lost"},
+		"cuts downloads":                     {only(isRead, cutsDownloads), archive.ErrUnavailable, "connection was lost"},
 		"changes uploads":                    {only(isWrite, changesUploads), archive.ErrUnavailable, ""},
-		"returns other bytes":                {only(isRead, gives(flip)), archive.ErrMismatch, "are not those"},
-		"returns half":                       {only(isRead, gives(half)), archive.ErrMismatch, "bytes where"},
+		"returns other bytes":                {only(isRead, gives(flip)), archive.ErrMismatch, "differ from those"},
+		"returns half":                       {only(isRead, gives(half)), archive.ErrMismatch, "bytes, but"},
 		"returns nothing":                    {only(isRead, gives(func([]byte) []byte { return nil })), archive.ErrMismatch, "it has 0 bytes"},
-		"returns an older object":            {only(isRead, gives(old)), archive.ErrMismatch, "bytes where"},
-		"forgets what it accepted":           {only(isWrite, forgets), archive.ErrNotFound, "not there"},
-		"reports that the bucket is missing": {answers(404, "NoSuchBucket"), archive.ErrNotFound, "no such bucket"},
-		"does not support conditions":        {only(isWrite, answers(501, "NotImplemented")), archive.ErrInvalidLocation, "can't write only"},
+		"returns an older object":            {only(isRead, gives(old)), archive.ErrMismatch, "bytes, but"},
+		"forgets what it accepted":           {only(isWrite, forgets), archive.ErrNotFound, "does not exist"},
+		"reports that the bucket is missing": {answers(404, "NoSuchBucket"), archive.ErrNotFound, "the bucket does not exist"},
+		"does not support conditions":        {only(isWrite, answers(501, "NotImplemented")), archive.ErrInvalidLocation, "conditional writes"},
 		"is in another region":               {answers(301, "PermanentRedirect"), archive.ErrInvalidLocation, "another region"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestUnreachableStore(t *testing.T) {
 		"nothing listens":         {"http://127.0.0.1:1", "refuses the connection"},
 		"no name":                 {"http://no-such-host.invalid", "does not resolve"},
 		"an unknown certificate":  {strange.URL, "not trusted"},
-		"TLS where there is none": {strings.Replace(newProxy(t).URL, "http:", "https:", 1), "does not speak TLS"},
+		"TLS where there is none": {strings.Replace(newProxy(t).URL, "http:", "https:", 1), "does not use TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := open(t, at(t, test.address, bucket), archive.Options{Timeout: 5 * time.Second})

@@ -29,7 +29,7 @@ const (
 
 	runsAreMade    = "PerfLab's operator alone makes PerfRuns: apply a PerfExperiment, and it makes its runs; perflab import records runs that were measured elsewhere"
 	resultsWritten = "PerfLab's operator alone writes what runs and experiments gave: leave the status as it is, and delete what should not count; perflab import records what was measured elsewhere"
-	recordsStay    = "what is imported is a record of what was measured elsewhere and stays one: put the annotation perflab.dev/imported back as it was"
+	recordsStay    = "what is imported is a record of what was measured elsewhere and stays imported: restore the annotation perflab.dev/imported"
 	notConvertible = "what was made here can't become an imported record: take the annotation perflab.dev/imported out again"
 )
 

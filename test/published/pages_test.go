@@ -41,7 +41,7 @@ const (
 	inResults       = "Results"
 	inPhases        = "Results, by phase of the run"
 	inImports       = "Results, Imports"
-	inSeries        = "Results, Imports one by one"
+	inSeries        = "Results, individual imports"
 	inRequests      = "Results, requests"
 	inComparison    = "Comparison"
 	inServiceCPU    = "Resource utilization, Service CPU"

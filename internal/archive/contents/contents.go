@@ -21,7 +21,7 @@ import (
 )
 
 // ErrNotFinished means that an experiment or a run is not finished.
-var ErrNotFinished = errors.New("it is not over yet")
+var ErrNotFinished = errors.New("it is not finished")
 
 const mediaType = "application/yaml"
 

@@ -271,14 +271,14 @@ func (h *historyReader) listIndex(ctx context.Context) error {
 			unindexed[reference.ExperimentUID] = true
 		}
 	}
-	const build = "perflab archive index enters what has one"
+	const build = "perflab archive index adds those with a complete block"
 	switch {
 	case len(unindexed) == 0 && len(h.series) == 0:
 		return fmt.Errorf("%w: the archive %s has no experiment of namespace %q", releases.ErrNoHistory, h.store, h.query.Namespace)
 	case len(h.series) == 0:
-		return fmt.Errorf("%w: %s of namespace %q in %s, without a complete block or kept before there was an index; %s", ErrNoIndex, prose.Counted(len(unindexed), "experiment"), h.query.Namespace, h.store, build)
+		return fmt.Errorf("%w: %s of namespace %q in %s without a complete block or archived before the index existed; %s", ErrNoIndex, prose.Counted(len(unindexed), "experiment"), h.query.Namespace, h.store, build)
 	case len(unindexed) > 0:
-		h.addNote("%s of the archive %s left out: without a complete block, or kept before there was an index; %s", prose.Counted(len(unindexed), "experiment"), prose.Verb(len(unindexed), "is", "are"), build)
+		h.addNote("%s of the archive %s left out: without a complete block, or archived before the index existed; %s", prose.Counted(len(unindexed), "experiment"), prose.Verb(len(unindexed), "is", "are"), build)
 	}
 	return nil
 }
@@ -311,7 +311,7 @@ func (h *historyReader) chooseSeries(ctx context.Context) error {
 		for _, name := range of {
 			scenarios = append(scenarios, scenarioName(name))
 		}
-		return fmt.Errorf("%w: the experiment has no scenario %s, but %s", releases.ErrNoHistory, strings.Join(h.query.Scenarios, ", "), strings.Join(scenarios, ", "))
+		return fmt.Errorf("%w: the experiment does not have scenario %s, only %s", releases.ErrNoHistory, strings.Join(h.query.Scenarios, ", "), strings.Join(scenarios, ", "))
 	}
 	for _, name := range h.chosen {
 		h.noteOtherSeries(name)
@@ -331,11 +331,11 @@ func (h *historyReader) seriesOfExperiment(ctx context.Context) ([]string, error
 	name := h.query.Namespace + "/" + h.query.Experiment
 	switch {
 	case last == nil:
-		return nil, fmt.Errorf("%w: the archive %s does not have experiment %q: list what it has with perflab archive list", releases.ErrNoHistory, h.store, name)
+		return nil, fmt.Errorf("%w: the archive %s does not have experiment %q: list its experiments with perflab archive list", releases.ErrNoHistory, h.store, name)
 	case last.Manifest.SeriesEntry == nil:
-		return nil, fmt.Errorf("%w: experiment %q has no complete block, or was kept before there was an index: perflab archive index enters what has one", ErrNoIndex, name)
+		return nil, fmt.Errorf("%w: experiment %q has no complete block, or was archived before the index existed: perflab archive index adds it if it has a complete block", ErrNoIndex, name)
 	case h.series[last.Manifest.SeriesEntry.Series[0]] == nil:
-		return nil, fmt.Errorf("%w: experiment %q is not in it: perflab archive index rebuilds it", ErrNoIndex, name)
+		return nil, fmt.Errorf("%w: experiment %q is not in the index: rebuild it with perflab archive index", ErrNoIndex, name)
 	}
 	return last.Manifest.SeriesEntry.Series, nil
 }
@@ -366,7 +366,7 @@ func (h *historyReader) noteOtherSeries(name string) {
 		return
 	}
 	if more := one.total - len(one.last); more > 0 {
-		h.addNote("the first %d of %d points under scenario %q are left out: changes are sought among %d", more, one.total, scenario, len(one.last))
+		h.addNote("the first %d of %d points of scenario %q are left out: the search for changes uses the latest %d", more, one.total, scenario, len(one.last))
 	}
 	differently := 0
 	for other, of := range h.series {
@@ -375,7 +375,7 @@ func (h *historyReader) noteOtherSeries(name string) {
 		}
 	}
 	if differently > 0 {
-		h.addNote("%s of the archive %s scenario %q differently: their numbers are not of the same load and are left out", prose.Counted(differently, "more experiment"), prose.Verb(differently, "declares", "declare"), scenario)
+		h.addNote("%s of the archive %s scenario %q differently: results under another load are left out", prose.Counted(differently, "more experiment"), prose.Verb(differently, "declares", "declare"), scenario)
 	}
 }
 
@@ -390,7 +390,7 @@ func (h *historyReader) points(ctx context.Context) ([]archive.Point, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: the experiment's scenarios are not in it: perflab archive index rebuilds it", ErrNoIndex)
+		return nil, fmt.Errorf("%w: the experiment's scenarios are not in the index: rebuild it with perflab archive index", ErrNoIndex)
 	}
 	points := make([]archive.Point, 0, len(found))
 	for _, one := range found {
@@ -461,7 +461,7 @@ func (h *historyReader) read(ctx context.Context, points []archive.Point) error 
 		}
 	}
 	if gone > 0 {
-		h.addNote("%s %s to what is not in the archive any more, and %s left out", prose.Counted(gone, "point"), prose.Verb(gone, "leads", "lead"), prose.Verb(gone, "is", "are"))
+		h.addNote("%s %s to data that is no longer in the archive, and %s left out", prose.Counted(gone, "point"), prose.Verb(gone, "refers", "refer"), prose.Verb(gone, "is", "are"))
 	}
 	return nil
 }
@@ -480,7 +480,7 @@ func (h *historyReader) readMeasurements(ctx context.Context, point archive.Poin
 		return releases.Measurements{}, fmt.Errorf("reading %s of the archive %s: %w; read it with the version of PerfLab that wrote it, or a later one", point, h.store, err)
 	}
 	if measured.Namespace != point.Namespace || measured.UID != point.ExperimentUID {
-		return releases.Measurements{}, fmt.Errorf("%w: %s of the archive %s leads to experiment %q, UID %q; delete that key", releases.ErrInvalidEncoding, point, h.store, measured.Namespace+"/"+measured.Name, measured.UID)
+		return releases.Measurements{}, fmt.Errorf("%w: %s of the archive %s refers to experiment %q, UID %q; delete that key", releases.ErrInvalidEncoding, point, h.store, measured.Namespace+"/"+measured.Name, measured.UID)
 	}
 	return measured, nil
 }

@@ -140,8 +140,8 @@ func TestHistoryReadsNewestPoints(t *testing.T) {
 		}
 	}
 	if want := []string{
-		`the first 5 of 305 points under scenario "cico" are left out: changes are sought among 300`,
-		`2 more experiments of the archive declare scenario "cico" differently: their numbers are not of the same load and are left out`,
+		`the first 5 of 305 points of scenario "cico" are left out: the search for changes uses the latest 300`,
+		`2 more experiments of the archive declare scenario "cico" differently: results under another load are left out`,
 	}; !slices.Equal(found.Notes, want) {
 		t.Errorf("notes %q", found.Notes)
 	}
@@ -161,11 +161,11 @@ func TestHistoryVerifiesItems(t *testing.T) {
 		"other bytes": {func(t *testing.T, path string) {
 			t.Helper()
 			expect.NoError(t, os.WriteFile(path, []byte("{}"), 0o600))
-		}, archive.ErrMismatch, "do not have the digest"},
+		}, archive.ErrMismatch, "do not match the digest"},
 		"nothing": {func(t *testing.T, path string) {
 			t.Helper()
 			expect.NoError(t, os.Remove(path))
-		}, nil, "1 point leads to what is not in the archive any more"},
+		}, nil, "1 point refers to data that is no longer in the archive"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := archives.New(t)

@@ -81,7 +81,7 @@ func Assess(observed environment.Observed, others ...string) environment.Readine
 		return trouble
 	case found && trouble.Reason == v1alpha1.ReasonUnschedulable:
 		// No image is at fault, and other nodes may pull them.
-		return environment.Ready("the images were not looked at beforehand: " + trouble.Message)
+		return environment.Ready("the images were not checked in advance: " + trouble.Message)
 	}
 	wanted := distinct(others)
 	var pulling []string
@@ -92,9 +92,9 @@ func Assess(observed environment.Observed, others ...string) environment.Readine
 	}
 	if len(pulling) > 0 {
 		return environment.NotReady(v1alpha1.ReasonPulling, prose.Partly(len(wanted)-len(pulling), len(wanted), "image")+
-			" there; being pulled: "+prose.Enumerate(pulling))
+			" available; pulling "+prose.Enumerate(pulling))
 	}
-	return environment.Ready("the images of loads and collector are there, and no module's is known to be missing")
+	return environment.Ready("the images of loads and collector are available, and no image of a module is known to be missing")
 }
 
 // pulled reports whether a container's image was pulled: it runs, has ended, or could not

@@ -94,7 +94,7 @@ func TestAssessNamesPullingImages(t *testing.T) {
 		{Name: "image-2", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
 	}
 	got := images.Assess(environment.Observed{Pods: []corev1.Pod{seen}}, "k6:1", "collector:1", "k6:1")
-	want := environment.NotReady(v1alpha1.ReasonPulling, "1 of 2 images is there; being pulled: collector:1")
+	want := environment.NotReady(v1alpha1.ReasonPulling, "1 of 2 images is available; pulling collector:1")
 	expect.Equal(t, want, got, "a module's image is not asked for")
 }
 

@@ -66,7 +66,7 @@ func (c *check) option(index int, word string) {
 	parts := xxOption.FindStringSubmatch(word)
 	if parts == nil {
 		if since, gone := removedWords[word]; gone && c.release != AnyRelease && (c.release == 0 || c.release >= since) {
-			c.unrecognized(index, "which JDKs from %d on do not take: take it out", since)
+			c.unrecognized(index, "which JDK %d and later do not support: remove it", since)
 		}
 		return
 	}
@@ -99,13 +99,13 @@ func (c *check) unrecognized(index int, sentence string, args ...any) {
 func (c *check) flag(index int, given xx) {
 	switch kind, sure := c.flagKind(given.name); {
 	case kind == absent && sure:
-		c.unrecognized(index, "which JDKs from %d on do not have, so the JVM does not start: %s", removed[given.name].since, removed[given.name].advice())
+		c.unrecognized(index, "which JDK %d and later do not support, so the JVM does not start: %s", removed[given.name].since, removed[given.name].advice())
 	case kind == absent:
-		c.doubt(index, "which not every JDK from 17 to 25 has: where the image's does not, the JVM does not start; take it out there")
+		c.doubt(index, "which not every JDK from 17 to 25 supports: if the image's JDK does not, the JVM does not start; remove it for such an image")
 	case kind == unknownFlag:
 		c.checkUnknownFlag(index, given)
 	case kind == ignored:
-		c.doubt(index, "which the JVM ignores: take it out")
+		c.doubt(index, "which the JVM ignores: remove it")
 	case (kind == experimental || kind == diagnostic) && !c.unlocked[kind]:
 		c.fault(index, "which is %s: put -XX:+%s before it", lockName[kind], unlocking[kind])
 	default:
@@ -123,10 +123,10 @@ var (
 // checkUnknownFlag reports a flag that no JDK has: a typo, or another JVM's flag.
 func (c *check) checkUnknownFlag(index int, given xx) {
 	if near := nearest(given.name); near != "" {
-		c.unrecognized(index, "which the JVM does not know: did you mean -XX:%s%s%s%s?", given.sign, near, given.equals, given.value)
+		c.unrecognized(index, "which the JVM does not recognize: did you mean -XX:%s%s%s%s?", given.sign, near, given.equals, given.value)
 		return
 	}
-	c.doubt(index, "which no JDK from 17 to 25 has: unless the image's JVM has it, the JVM does not start; correct it, or take it out")
+	c.doubt(index, "which no JDK from 17 to 25 supports: unless the image's JVM supports it, the JVM does not start; correct it, or remove it")
 }
 
 // flagKind returns the kind of a flag in the JVM, and whether that is certain.
@@ -194,7 +194,7 @@ func (c *check) collectors(options []string, machine Machine) {
 			continue
 		}
 		if first != "" {
-			c.fault(i, "a second garbage collector beside -XX:+%s: the JVM does not start with two; leave one of them", firstName)
+			c.fault(i, "a second garbage collector in addition to -XX:+%s: the JVM does not start with two; remove one of them", firstName)
 			return
 		}
 		first, firstName = collector, name
@@ -209,7 +209,7 @@ func (c *check) noCollector(options []string, chosen string, machine Machine) {
 	for i, word := range options {
 		name, minus := strings.CutPrefix(unquoted(word), "-XX:-")
 		if on, given := c.chosen[name]; minus && given && !on && collectors[name] == choose(machine) {
-			c.fault(i, "the garbage collector that the JVM would take: it does not start without one; pick another, for example -XX:+UseParallelGC")
+			c.fault(i, "the garbage collector that the JVM would select: it does not start without one; select another, for example -XX:+UseParallelGC")
 			return
 		}
 	}

@@ -61,9 +61,9 @@ type removal struct {
 
 func (r removal) advice() string {
 	if r.instead == "" {
-		return "take it out"
+		return "remove it"
 	}
-	return "write " + r.instead + " instead, or take it out"
+	return "write " + r.instead + " instead, or remove it"
 }
 
 // removedWords are removed options that are not flags.

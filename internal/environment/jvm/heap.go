@@ -38,10 +38,10 @@ const (
 )
 
 // ErrMemoryUnknown means that the heap is a share of unknown memory.
-var ErrMemoryUnknown = errors.New("the heap is a share of the memory, and the container has no memory limit")
+var ErrMemoryUnknown = errors.New("the heap is a percentage of the memory, but the container has no memory limit")
 
 // ErrInitial means that the initial heap exceeds the maximum.
-var ErrInitial = errors.New("the heap starts larger than it may become, so the JVM does not start: write a smaller -Xms")
+var ErrInitial = errors.New("the initial heap is larger than the maximum heap, so the JVM does not start: write a smaller -Xms")
 
 // Machine is the environment that a JVM detects: the limits of its container, or else the
 // node's size.
@@ -226,7 +226,7 @@ func size(option, text string) (int64, error) {
 	number := strings.TrimRight(text, "kmgtKMGT")
 	value, fits := bytes(number, text[len(number):])
 	if !fits {
-		return 0, fmt.Errorf("the JVM option %q has no size: write a whole number with k, m or g, for example 768m", option)
+		return 0, fmt.Errorf("the JVM option %q does not have a valid size: write a whole number with k, m or g, for example 768m", option)
 	}
 	return value, nil
 }
@@ -248,7 +248,7 @@ func bytes(number, unit string) (int64, bool) {
 func percentage(option, text string) (float64, error) {
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(value >= 0 && value <= 100) {
-		return 0, fmt.Errorf("the JVM option %q has no percentage: write a number from 0 to 100, for example 66.0", option)
+		return 0, fmt.Errorf("the JVM option %q does not have a valid percentage: write a number from 0 to 100, for example 66.0", option)
 	}
 	return value, nil
 }

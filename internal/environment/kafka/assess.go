@@ -22,7 +22,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no Kafka"}
 	}
 	if IsExternal(req.System.Kafka) {
-		return environment.Ready("the brokers are not PerfLab's to run")
+		return environment.Ready("the brokers are external")
 	}
 	input := input{
 		req:      req,
@@ -35,7 +35,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 	if readiness, decided := environment.RunChecks(checks, input); decided {
 		return readiness
 	}
-	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is being built: %s", input.name, input.nodes))
+	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("Kafka %q is being created: %s", input.name, input.nodes))
 }
 
 // input is the input of the checks.
@@ -91,7 +91,7 @@ func replaced(in input) (environment.Readiness, bool) {
 }
 
 func ready(in input) (environment.Readiness, bool) {
-	message := fmt.Sprintf("Kafka %q is up: %s", in.name, described(in.req))
+	message := fmt.Sprintf("Kafka %q is ready: %s", in.name, described(in.req))
 	if version := in.kafka.Version(); version != "" {
 		message += ", version " + version
 	}
@@ -131,17 +131,17 @@ func LacksPods(req environment.Request, observed environment.Observed) bool {
 func refused(in input) (environment.Readiness, bool) {
 	reason, message, refused := in.kafka.Refusal()
 	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
-		"Strimzi has trouble with Kafka %q and tries again: %s: %s", in.name, reason, prose.Sentence(message))), refused
+		"Strimzi can't reconcile Kafka %q and retries: %s: %s", in.name, reason, prose.Sentence(message))), refused
 }
 
 func rolling(in input) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonRolling, fmt.Sprintf(
-		"Kafka %q is changing over to a new configuration: %s", in.name, in.nodes)), in.kafka.Rolling()
+		"Kafka %q is being updated to a new configuration: %s", in.name, in.nodes)), in.kafka.Rolling()
 }
 
 func notJoined(in input) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonNotReady, fmt.Sprintf(
-		"Kafka %q was up, but its pods are not as declared: %s", in.name, in.nodes)), in.kafka.Ready()
+		"Kafka %q was ready, but its pods are not as declared: %s", in.name, in.nodes)), in.kafka.Ready()
 }
 
 // nodes counts the pods of the declared node groups.

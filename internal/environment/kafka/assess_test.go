@@ -94,42 +94,42 @@ func TestAssess(t *testing.T) {
 	}{
 		"KafkaMissing": {
 			given: cluster{edit: func(o environment.Observed) { delete(o.Objects, environment.Key{Kind: "Kafka", Name: "demo"}) }},
-			want:  environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is not there yet`),
+			want:  environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" does not exist yet`),
 		},
 		"PoolMissing": {
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
 				delete(o.Objects, environment.Key{Kind: "KafkaNodePool", Name: "kraft-uqnlkapi"})
 			}},
-			want: environment.NotReady(v1alpha1.ReasonCreating, `KafkaNodePool "kraft-uqnlkapi" is not there yet`),
+			want: environment.NotReady(v1alpha1.ReasonCreating, `KafkaNodePool "kraft-uqnlkapi" does not exist yet`),
 		},
 		"Earlier": {
 			reason: "what a stale cache shows, or what is still to be replaced, is not ready however ready it says it is",
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
 				o.Get("Kafka", "demo").SetAnnotations(map[string]string{v1alpha1.AnnotationFingerprint: "other"})
 			}},
-			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration still exists`),
 		},
 		"EarlierPool": {
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
 				o.Get("KafkaNodePool", "broker-uqnlkapi").SetAnnotations(nil)
 			}},
-			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration still exists`),
 		},
 		"Leaving": {
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
 				o.Get("Kafka", "demo").SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
 			}},
-			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration still exists`),
 		},
 		"LeavingPool": {
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
 				o.Get("KafkaNodePool", "broker-uqnlkapi").SetDeletionTimestamp(ptr.To(metav1.NewTime(now)))
 			}},
-			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration is still there`),
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `Kafka "demo" of an earlier configuration still exists`),
 		},
 		"New": {
 			given: cluster{age: environment.SilenceThreshold},
-			want:  environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 0 of 4 nodes are ready`),
+			want:  environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being created: 0 of 4 nodes are ready`),
 		},
 		"Silent": {
 			given: cluster{age: environment.SilenceThreshold + time.Second},
@@ -139,7 +139,7 @@ func TestAssess(t *testing.T) {
 		"Creating": {
 			reason: "a status of any kind is a sign of life",
 			given:  cluster{age: time.Hour, status: creating, pods: nodes(false)},
-			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 3 of 4 nodes are ready`),
+			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being created: 3 of 4 nodes are ready`),
 		},
 		"PodsRefused": {
 			reason: "Strimzi tells nobody what admission has against its pods",
@@ -151,56 +151,56 @@ func TestAssess(t *testing.T) {
 			reason: "its operator went after its first word",
 			given:  cluster{age: environment.LongSilenceThreshold + time.Second, status: creating},
 			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
-				`nothing more comes of Kafka "demo" since Strimzi took it up: 0 of 4 nodes are ready; if that lasts, check that the Strimzi operator still runs`),
+				`Kafka "demo" has made no progress since Strimzi started to reconcile it: 0 of 4 nodes are ready; if this persists, check that the Strimzi operator is still running`),
 		},
 		"AbandonedWithItsPodsUp": {
 			given: cluster{age: time.Hour, status: creating, pods: nodes(true)[:4]},
 			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
-				`nothing more comes of Kafka "demo" since Strimzi took it up: 4 of 4 nodes are ready; if that lasts, check that the Strimzi operator still runs`),
+				`Kafka "demo" has made no progress since Strimzi started to reconcile it: 4 of 4 nodes are ready; if this persists, check that the Strimzi operator is still running`),
 		},
 		"LastWord": {
 			reason: "it has just said something",
 			given:  cluster{age: time.Hour, status: said},
-			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 0 of 4 nodes are ready`),
+			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being created: 0 of 4 nodes are ready`),
 		},
 		"PodInTrouble": {
 			reason: "the pod tells more, and sooner, than the operator",
 			given:  cluster{status: refused, pods: crashing},
 			want: environment.NotReady(v1alpha1.ReasonCrashing,
-				`broker-uqnlkapi-0: container "kafka" keeps ending with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
+				`broker-uqnlkapi-0: container "kafka" keeps failing with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
 		},
 		"Refused": {
 			given: cluster{status: refused},
 			want: environment.NotReady(v1alpha1.ReasonRefused,
-				`Strimzi has trouble with Kafka "demo" and tries again: InvalidResourceException: Version 9.9.9 is not supported`),
+				`Strimzi can't reconcile Kafka "demo" and retries: InvalidResourceException: Version 9.9.9 is not supported`),
 		},
 		"RefusedBefore": {
 			reason: "the refusal was of an older spec",
 			given:  cluster{generation: 2, status: refused},
-			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being built: 0 of 4 nodes are ready`),
+			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being created: 0 of 4 nodes are ready`),
 		},
 		"Rolling": {
 			reason: "Ready=True of the old generation stays during the whole roll, pods ready or not",
 			given:  cluster{generation: 2, status: ready, pods: nodes(true)},
-			want:   environment.NotReady(v1alpha1.ReasonRolling, `Kafka "demo" is changing over to a new configuration: 4 of 4 nodes are ready`),
+			want:   environment.NotReady(v1alpha1.ReasonRolling, `Kafka "demo" is being updated to a new configuration: 4 of 4 nodes are ready`),
 		},
 		"Ready": {
 			given: cluster{status: ready, pods: nodes(true)},
-			want:  environment.Ready(`Kafka "demo" is up: 1 broker and 3 controllers, version 4.3.1`),
+			want:  environment.Ready(`Kafka "demo" is ready: 1 broker and 3 controllers, version 4.3.1`),
 		},
 		"BrokerGone": {
 			reason: "Strimzi looks again only every two minutes",
 			given:  cluster{status: ready, pods: nodes(false)},
-			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 3 of 4 nodes are ready`),
+			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was ready, but its pods are not as declared: 3 of 4 nodes are ready`),
 		},
 		"NodeTooMany": {
 			reason: "a node of a larger cluster has not gone yet",
 			given:  cluster{status: ready, pods: append(nodes(true), node("broker-uqnlkapi", 4, false))},
-			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 4 of 4 nodes are ready`),
+			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was ready, but its pods are not as declared: 4 of 4 nodes are ready`),
 		},
 		"NodeLeaving": {
 			given: cluster{status: ready, pods: leaving},
-			want:  environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 3 of 4 nodes are ready`),
+			want:  environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was ready, but its pods are not as declared: 3 of 4 nodes are ready`),
 		},
 	}
 	for name, tc := range cases {

@@ -70,7 +70,7 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 	for _, topic := range wanted {
 		if topic.Partitions > MaxPartitions {
 			return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
-				"topic group %q asks for %d partitions in one topic, and Kafka makes no topic with more than %d: spread them over more topics",
+				"topic group %q declares %d partitions in one topic, but Kafka allows at most %d: spread them over more topics",
 				topic.Group, topic.Partitions, MaxPartitions))
 		}
 		state, there := found[topic.Name]
@@ -79,7 +79,7 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 		}
 		if difference := state.Differs(topic); difference != "" {
 			return environment.NotReady(v1alpha1.ReasonRefused, difference+
-				": it was changed, or created by something else; delete it, so that it is created as declared")
+				": something else changed or created it; delete it, so that PerfLab creates it as declared")
 		}
 		created++
 		if state.Leaderless == 0 {
@@ -88,11 +88,11 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 	}
 	switch {
 	case created < len(wanted):
-		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Partly(created, len(wanted), "topic")+" made")
+		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Partly(created, len(wanted), "topic")+" created")
 	case served < len(wanted):
 		return environment.NotReady(v1alpha1.ReasonTopicsNotReady, prose.Partly(served, len(wanted), "topic")+" led by a broker")
 	default:
-		return environment.Ready(prose.Partly(created, len(wanted), "topic") + " made")
+		return environment.Ready(prose.Partly(created, len(wanted), "topic") + " created")
 	}
 }
 
@@ -100,10 +100,10 @@ func AssessTopics(wanted []Topic, found map[string]TopicState) environment.Readi
 func (s TopicState) Differs(wanted Topic) string {
 	switch {
 	case s.Partitions != wanted.Partitions:
-		return fmt.Sprintf("topic %q has %s in Kafka, %d %s declared",
+		return fmt.Sprintf("topic %q has %s in Kafka, but %d %s declared",
 			wanted.Name, prose.Counted(s.Partitions, "partition"), wanted.Partitions, prose.Verb(wanted.Partitions, "is", "are"))
 	case s.Replicas != wanted.Replicas:
-		return fmt.Sprintf("topic %q has %s in Kafka, %d %s declared",
+		return fmt.Sprintf("topic %q has %s in Kafka, but %d %s declared",
 			wanted.Name, prose.Counted(s.Replicas, "replica"), wanted.Replicas, prose.Verb(wanted.Replicas, "is", "are"))
 	default:
 		return ""

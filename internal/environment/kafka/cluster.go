@@ -32,7 +32,7 @@ func Build(req environment.Request, apiVersion string) []environment.Intent {
 }
 
 // PlaintextRefused is the reason why a password is not sent.
-const PlaintextRefused = "mechanism PLAIN without tls would send the password readable on the network: write kafka.external.tls: {}, or a mechanism of SCRAM, or, on a trusted network, kafka.external.sasl.insecurePlaintext: true"
+const PlaintextRefused = "mechanism PLAIN without tls would send the password in clear text: write kafka.external.tls: {}, or a SCRAM mechanism, or, on a trusted network, kafka.external.sasl.insecurePlaintext: true"
 
 // IsExternal reports whether PerfLab does not run the brokers.
 func IsExternal(kafka *v1alpha1.Kafka) bool {

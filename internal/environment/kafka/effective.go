@@ -34,7 +34,7 @@ func (c ClusterState) ShownVersion() string {
 	if c.Version == "" || !c.Guessed {
 		return c.Version
 	}
-	return c.Version + " (guessed from the requests the brokers know)"
+	return c.Version + " (inferred from the requests that the brokers support)"
 }
 
 // Differences returns the differences between the brokers and the declaration, one sentence
@@ -43,14 +43,14 @@ func Differences(req environment.Request, found ClusterState) []string {
 	declared := req.System.Kafka
 	var differences []string
 	if mode := declaredMode(declared); found.Mode != mode {
-		differences = append(differences, fmt.Sprintf("Kafka runs with %s, %s is declared", found.Mode, mode))
+		differences = append(differences, fmt.Sprintf("Kafka runs with %s, but %s is declared", found.Mode, mode))
 	}
 	if !IsExternal(declared) && found.Brokers != declared.Brokers.Replicas {
-		differences = append(differences, fmt.Sprintf("Kafka has %s, %d %s declared",
+		differences = append(differences, fmt.Sprintf("Kafka has %s, but %d %s declared",
 			prose.Counted(found.Brokers, "broker"), declared.Brokers.Replicas, prose.Verb(declared.Brokers.Replicas, "is", "are")))
 	}
 	if !sameVersion(declared.Version, found) {
-		differences = append(differences, fmt.Sprintf("Kafka has version %s, %s is declared", found.ShownVersion(), declared.Version))
+		differences = append(differences, fmt.Sprintf("Kafka has version %s, but %s is declared", found.ShownVersion(), declared.Version))
 	}
 	return differences
 }
@@ -115,5 +115,5 @@ func TruncateDifferences(differences []string) []string {
 	if len(differences) <= maxShown {
 		return differences
 	}
-	return append(differences[:maxShown:maxShown], fmt.Sprintf("and %d more topics or settings of topics", len(differences)-maxShown))
+	return append(differences[:maxShown:maxShown], fmt.Sprintf("and %d more topics or topic settings", len(differences)-maxShown))
 }

@@ -23,13 +23,13 @@ func TestDifferences(t *testing.T) {
 		"NotDeclared": {declared: small(), found: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 1, Version: "4.3.1"}},
 		"Everything": {
 			declared: three, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeZooKeeper, Brokers: 1, Version: "3.9.2"},
-			want: []string{"Kafka runs with ZooKeeper, KRaft is declared", "Kafka has 1 broker, 3 are declared", "Kafka has version 3.9.2, 4.3.1 is declared"},
+			want: []string{"Kafka runs with ZooKeeper, but KRaft is declared", "Kafka has 1 broker, but 3 are declared", "Kafka has version 3.9.2, but 4.3.1 is declared"},
 		},
 		"Guessed": {declared: msk, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeZooKeeper, Brokers: 2, Version: "3.8", Guessed: true}},
 		"Unknown": {declared: msk, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeZooKeeper, Brokers: 2, Guessed: true}},
 		"GuessedOther": {
 			declared: msk, found: kafka.ClusterState{Mode: v1alpha1.KafkaModeKRaft, Brokers: 2, Version: "3.80", Guessed: true},
-			want: []string{"Kafka runs with KRaft, ZooKeeper is declared", "Kafka has version 3.80 (guessed from the requests the brokers know), 3.8.1 is declared"},
+			want: []string{"Kafka runs with KRaft, but ZooKeeper is declared", "Kafka has version 3.80 (inferred from the requests that the brokers support), but 3.8.1 is declared"},
 		},
 	}
 	for name, tc := range cases {
@@ -55,9 +55,9 @@ func TestEffectiveTopics(t *testing.T) {
 		{Group: "two", Topics: 1, Partitions: 5, Replicas: 1, Source: "broker metadata"},
 	}
 	expect.Equal(t, want, kafka.EffectiveTopics(wanted, found))
-	differences := []string{`topic "c" has 5 partitions in Kafka, 1 is declared`, `topic "d" is not in Kafka`}
+	differences := []string{`topic "c" has 5 partitions in Kafka, but 1 is declared`, `topic "d" is not in Kafka`}
 	expect.Equal(t, differences, kafka.TopicDifferences(wanted, found))
-	if got := kafka.TruncateDifferences([]string{"1", "2", "3", "4", "5"}); len(got) != 4 || got[3] != "and 2 more topics or settings of topics" {
+	if got := kafka.TruncateDifferences([]string{"1", "2", "3", "4", "5"}); len(got) != 4 || got[3] != "and 2 more topics or topic settings" {
 		t.Errorf("shortened to %q", got)
 	}
 }

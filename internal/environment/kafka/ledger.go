@@ -55,7 +55,7 @@ func NewLedgerRef(run *v1alpha1.PerfRun) *v1alpha1.TopicLedger {
 func ReadLedger(ledger *corev1.ConfigMap, known []v1alpha1.TopicLedger) (*v1alpha1.ExternalKafka, error) {
 	text := ledger.Data[ledgerBrokers]
 	if !slices.Contains(known, v1alpha1.TopicLedger{Name: ledger.Name, Digest: naming.Hash(text)}) {
-		return nil, fmt.Errorf("ConfigMap %q is not as the operator wrote it: it is not followed", ledger.Name)
+		return nil, fmt.Errorf("ConfigMap %q has changed since the operator wrote it, so the operator ignores it", ledger.Name)
 	}
 	brokers := &v1alpha1.ExternalKafka{}
 	if err := json.Unmarshal([]byte(text), brokers); err != nil {

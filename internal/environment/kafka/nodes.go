@@ -97,7 +97,7 @@ func described(req environment.Request) string {
 		parts = append(parts, prose.Counted(group.replicas, group.title))
 	}
 	if len(parts) == 1 {
-		return parts[0] + ", broker and controller in one"
+		return parts[0] + " with the roles broker and controller"
 	}
 	return strings.Join(parts, " and ")
 }

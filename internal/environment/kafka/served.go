@@ -26,11 +26,11 @@ func AssessServed(req environment.Request, apiVersion string) environment.Readin
 	kafka := req.System.Kafka
 	switch {
 	case !NeedsStrimzi(kafka):
-		return environment.Ready("no Strimzi is needed")
+		return environment.Ready("Strimzi is not required")
 	case kafka.Mode == v1alpha1.KafkaModeZooKeeper && apiVersion != contract.StrimziV1Beta2:
 		return environment.NotReady(v1alpha1.ReasonModeNotServed, fmt.Sprintf(
-			"this cluster's Strimzi has %s/%s, which knows only KRaft and no ZooKeeper: "+
-				"install Strimzi 0.45.2, the last release with ZooKeeper, in a Kubernetes cluster of its own, because its CRDs "+
+			"this cluster's Strimzi serves %s/%s, which supports only KRaft, not ZooKeeper: "+
+				"install Strimzi 0.45.2, the last release with ZooKeeper, in a separate Kubernetes cluster, because its CRDs "+
 				"and those of Strimzi 1.x exclude each other, or write kafka.mode: KRaft", contract.StrimziGroup, apiVersion))
 	default:
 		return environment.Ready(fmt.Sprintf("Strimzi serves %s/%s", contract.StrimziGroup, apiVersion))

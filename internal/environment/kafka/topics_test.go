@@ -211,16 +211,16 @@ func TestAssessTopics(t *testing.T) {
 		want   environment.Readiness
 	}{
 		"Nothing":    {want: environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system declares no topics"}},
-		"None":       {wanted: wanted, want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are made")},
-		"Some":       {wanted: wanted, found: state(0, 1, 2), want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "2 of 3 topics are made")},
-		"All":        {wanted: wanted, found: state(0, 1, 2, 3), want: environment.Ready("3 of 3 topics are made")},
+		"None":       {wanted: wanted, want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are created")},
+		"Some":       {wanted: wanted, found: state(0, 1, 2), want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "2 of 3 topics are created")},
+		"All":        {wanted: wanted, found: state(0, 1, 2, 3), want: environment.Ready("3 of 3 topics are created")},
 		"Leaderless": {wanted: wanted, found: state(1, 1, 2, 3), want: environment.NotReady(v1alpha1.ReasonTopicsNotReady, "0 of 3 topics are led by a broker")},
 		"Partitions": {wanted: wanted, found: state(0, 1, 5), want: environment.NotReady(v1alpha1.ReasonRefused,
-			`topic "t1" has 5 partitions in Kafka, 2 are declared: it was changed, or created by something else; delete it, so that it is created as declared`)},
+			`topic "t1" has 5 partitions in Kafka, but 2 are declared: something else changed or created it; delete it, so that PerfLab creates it as declared`)},
 		"Replicas": {wanted: wanted, found: fewer, want: environment.NotReady(v1alpha1.ReasonRefused,
-			`topic "t1" has 3 replicas in Kafka, 1 is declared: it was changed, or created by something else; delete it, so that it is created as declared`)},
+			`topic "t1" has 3 replicas in Kafka, but 1 is declared: something else changed or created it; delete it, so that PerfLab creates it as declared`)},
 		"TooMany": {wanted: manyTopics(10_000), want: environment.NotReady(v1alpha1.ReasonRefused,
-			`topic group "g" asks for 10000 partitions in one topic, and Kafka makes no topic with more than 9999: spread them over more topics`)},
+			`topic group "g" declares 10000 partitions in one topic, but Kafka allows at most 9999: spread them over more topics`)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -123,9 +123,9 @@ func TestAssessZooKeeper(t *testing.T) {
 		pods []corev1.Pod
 		want environment.Readiness
 	}{
-		"Up":         {pods: pods(true), want: environment.Ready(`Kafka "demo" is up: 2 brokers and 2 ZooKeeper nodes, version 3.9.2`)},
-		"KeeperDown": {pods: pods(false), want: environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 3 of 4 nodes are ready`)},
-		"NoKeepers":  {pods: pods(true)[:2], want: environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was up, but its pods are not as declared: 2 of 4 nodes are ready`)},
+		"Up":         {pods: pods(true), want: environment.Ready(`Kafka "demo" is ready: 2 brokers and 2 ZooKeeper nodes, version 3.9.2`)},
+		"KeeperDown": {pods: pods(false), want: environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was ready, but its pods are not as declared: 3 of 4 nodes are ready`)},
+		"NoKeepers":  {pods: pods(true)[:2], want: environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was ready, but its pods are not as declared: 2 of 4 nodes are ready`)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -67,9 +67,9 @@ func pod(module, suffix, fingerprint string) corev1.Pod {
 func TestAssess(t *testing.T) {
 	const (
 		waiting = "1 of 2 modules is ready; mod-inventory: "
-		older   = waiting + "pods of an earlier configuration are still there"
-		making  = waiting + "pods are being made"
-		probing = waiting + "pods run, but don't answer their readiness probe yet"
+		older   = waiting + "pods of an earlier configuration still exist"
+		making  = waiting + "pods are being created"
+		probing = waiting + "pods are running but not ready yet"
 	)
 	cases := map[string]struct {
 		reason string
@@ -191,7 +191,7 @@ func TestAssess(t *testing.T) {
 			inventory: status(2, 1),
 			gateway:   status(1, 0),
 			want: environment.NotReady(v1alpha1.ReasonNotReady,
-				"0 of 2 modules are ready; mod-inventory, gateway: pods run, but don't answer their readiness probe yet"),
+				"0 of 2 modules are ready; mod-inventory, gateway: pods are running but not ready yet"),
 		},
 	}
 	for name, tc := range cases {

@@ -85,7 +85,7 @@ func imageDifferences(module v1alpha1.Module, instances []Instance) []string {
 	if len(images) < 2 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the pods of %s run %d different images under one name: %s; refer to it by its digest",
+	return []string{fmt.Sprintf("the pods of %s run %d different images under one name: %s; refer to the image by its digest",
 		module.Name, len(images), prose.Enumerate(slices.Sorted(maps.Keys(images))))}
 }
 
@@ -101,7 +101,7 @@ func placementDifferences(module v1alpha1.Module, instances []Instance, labels m
 		}
 		for _, key := range slices.Sorted(maps.Keys(module.Placement.NodeSelector)) {
 			if wanted := module.Placement.NodeSelector[key]; has[key] != wanted {
-				differences = append(differences, fmt.Sprintf("%s runs on node %s, whose label %s is %q and not %q", module.Name, node, key, has[key], wanted))
+				differences = append(differences, fmt.Sprintf("%s runs on node %s, whose label %s is %q, not %q", module.Name, node, key, has[key], wanted))
 			}
 		}
 	}
@@ -133,9 +133,9 @@ func heapDifference(module v1alpha1.Module, instance Instance) string {
 	if abs(granted-wanted.Bytes) < jvm.Alignment(jvm.G1, granted) {
 		return ""
 	}
-	difference := fmt.Sprintf("the JVM of %s granted itself a heap of %s, and its declared heap makes %s", module.Name, inMiB(granted), inMiB(wanted.Bytes))
+	difference := fmt.Sprintf("the JVM of %s has a maximum heap of %s, but its declaration gives %s", module.Name, inMiB(granted), inMiB(wanted.Bytes))
 	if seen := instance.Start.Memory; wanted.Source != jvm.SourceSize && seen > 0 && abs(seen-machine.Memory) >= 1<<20 {
-		difference += fmt.Sprintf(": it sees %s of memory, not the container's %s", inMiB(seen), inMiB(machine.Memory))
+		difference += fmt.Sprintf(": it detects %s of memory, not the container's %s", inMiB(seen), inMiB(machine.Memory))
 	}
 	return difference
 }
@@ -157,7 +157,7 @@ func expectedMachine(module v1alpha1.Module, instance Instance) jvm.Machine {
 
 func noHeapLogged(module v1alpha1.Module) string {
 	if podspec.EnvIndex(module.Env, module.JVM.VariableOrDefault()) >= 0 {
-		return fmt.Sprintf("the log of %s shows no heap: its env sets %s, which replaces its jvm; remove one of them", module.Name, module.JVM.VariableOrDefault())
+		return fmt.Sprintf("the log of %s shows no heap: its env sets %s, which overrides its jvm; remove one of them", module.Name, module.JVM.VariableOrDefault())
 	}
 	return fmt.Sprintf("the log of %s shows no heap: its image does not pass %s to the JVM, or the JVM is older than 16", module.Name, module.JVM.VariableOrDefault())
 }

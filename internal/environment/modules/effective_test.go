@@ -65,12 +65,12 @@ func TestDifferences(t *testing.T) {
 		"WithinRounding": {module: v1alpha1.Module{JVM: size}, instances: []modules.Instance{instance("a", "n1", "i", 769)}},
 		"BeyondRounding": {
 			module: v1alpha1.Module{JVM: size}, instances: []modules.Instance{instance("a", "n1", "i", 768), instance("b", "n1", "i", 770)},
-			want: []string{"the JVM of mod-a granted itself a heap of 770 MiB", "makes 768 MiB"},
+			want: []string{"the JVM of mod-a has a maximum heap of 770 MiB", "gives 768 MiB"},
 		},
 		"Share": {module: v1alpha1.Module{JVM: share, Resources: limit}, instances: []modules.Instance{instance("a", "n1", "i", 676)}},
 		"ShareOfOther": {
 			module: v1alpha1.Module{JVM: share, Resources: double}, instances: []modules.Instance{instance("a", "n1", "i", 676)},
-			want: []string{"heap of 676 MiB", "makes 1352 MiB", "sees 1024 MiB of memory, not the container's 2048 MiB"},
+			want: []string{"heap of 676 MiB", "gives 1352 MiB", "detects 1024 MiB of memory, not the container's 2048 MiB"},
 		},
 		"ShareOfNoLimit": {module: v1alpha1.Module{JVM: share}, instances: []modules.Instance{instance("a", "n1", "i", 676)}},
 		"Silent": {
@@ -80,7 +80,7 @@ func TestDifferences(t *testing.T) {
 		"SilentForAReason": {
 			module:    v1alpha1.Module{JVM: size, Env: []corev1.EnvVar{{Name: "JAVA_OPTIONS", Value: "-Xint"}}},
 			instances: []modules.Instance{instance("a", "n1", "i", 0)},
-			want:      []string{"its env sets JAVA_OPTIONS, which replaces its jvm"},
+			want:      []string{"its env sets JAVA_OPTIONS, which overrides its jvm"},
 		},
 		"NoPods": {module: v1alpha1.Module{JVM: size}},
 		"TwoImages": {
@@ -90,7 +90,7 @@ func TestDifferences(t *testing.T) {
 		"Placed": {module: v1alpha1.Module{Placement: fast}, instances: []modules.Instance{instance("a", "n1", "i", 0)}},
 		"Displaced": {
 			module: v1alpha1.Module{Placement: fast}, instances: []modules.Instance{instance("a", "n1", "i", 0), instance("b", "n2", "i", 0)},
-			want: []string{`mod-a runs on node n2, whose label type is "slow" and not "fast"`},
+			want: []string{`mod-a runs on node n2, whose label type is "slow", not "fast"`},
 		},
 		"UnknownNode": {module: v1alpha1.Module{Placement: fast}, instances: []modules.Instance{instance("a", "n3", "i", 0)}},
 	}

@@ -37,7 +37,7 @@ func (s setting) number(text string) (float64, error) {
 	if unit := parts[2]; unit != "" {
 		factor, known := s.factor(unit)
 		if !known {
-			return 0, fmt.Errorf("%q has a unit that PostgreSQL does not take for %s: write %s", text, s.name, s.suggestion(parts[1], unit))
+			return 0, fmt.Errorf("%q has a unit that PostgreSQL does not accept for %s: write %s", text, s.name, s.suggestion(parts[1], unit))
 		}
 		value *= factor
 	}

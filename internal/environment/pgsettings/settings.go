@@ -64,7 +64,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-
 // known release.
 func Check(name, value string, release int) error {
 	if !nameForm.MatchString(name) {
-		return fmt.Errorf("%q can't be the name of a parameter: write it as PostgreSQL has it, for example work_mem", name)
+		return fmt.Errorf("%q is not a valid parameter name: write it as in PostgreSQL, for example work_mem", name)
 	}
 	if strings.Contains(name, ".") || release != 0 && (release < Oldest || release > Newest) {
 		return nil
@@ -74,7 +74,7 @@ func Check(name, value string, release int) error {
 	case !found:
 		return unknown(name)
 	case release != 0 && (release < known.first || release > known.last):
-		return fmt.Errorf("PostgreSQL %d has no parameter %s, which is there in %s: take it out", release, known.name, known.releases())
+		return fmt.Errorf("PostgreSQL %d has no parameter %s, which exists only in %s: remove it", release, known.name, known.releases())
 	case known.kind == "internal":
 		return fmt.Errorf("%s cannot be set in PostgreSQL: remove it", known.name)
 	default:
@@ -86,7 +86,7 @@ func unknown(name string) error {
 	if near := prose.Closest(name, slices.Sorted(maps.Keys(settings()))); near != "" {
 		return fmt.Errorf("PostgreSQL has no parameter %s: did you mean %s?", name, settings()[near].name)
 	}
-	return fmt.Errorf("PostgreSQL has no parameter %s: correct its name, or take it out", name)
+	return fmt.Errorf("PostgreSQL has no parameter %s: correct its name, or remove it", name)
 }
 
 func (s setting) releases() string {
@@ -101,11 +101,11 @@ func (s setting) check(value string) error {
 	switch s.kind {
 	case "bool":
 		if !isBool(value) {
-			return fmt.Errorf("%q is no value of %s: write on or off", value, s.name)
+			return fmt.Errorf("%q is not a value of %s: write on or off", value, s.name)
 		}
 	case "enum":
 		if !s.has(value) {
-			return fmt.Errorf("%q is no value of %s: write one of %s", value, s.name, strings.Join(s.values, ", "))
+			return fmt.Errorf("%q is not a value of %s: write one of %s", value, s.name, strings.Join(s.values, ", "))
 		}
 	case "integer", "real":
 		_, err := s.number(value)

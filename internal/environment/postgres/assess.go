@@ -22,7 +22,7 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 		return environment.Readiness{Ready: true, Reason: v1alpha1.ReasonNotDeclared, Message: "the system has no PostgreSQL"}
 	}
 	if !isOurs(req.System.Postgres) {
-		return environment.Ready(fmt.Sprintf("PostgreSQL at %s is already there", prose.Enumerate(ExternalAddresses(req))))
+		return environment.Ready(fmt.Sprintf("PostgreSQL at %s is external", prose.Enumerate(ExternalAddresses(req))))
 	}
 	name := req.PostgresName()
 	object := observed.Get(contract.PostgresClusterKind.Kind, name)
@@ -31,9 +31,9 @@ func Assess(req environment.Request, observed environment.Observed) environment.
 		return readiness
 	}
 	if in.up() {
-		return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is up, its PgBouncers are being built: %s", name, in.pooling()))
+		return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is ready, its PgBouncers are being created: %s", name, in.pooling()))
 	}
-	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is being built: %s", name, in.doing()))
+	return environment.NotReady(v1alpha1.ReasonCreating, fmt.Sprintf("PostgreSQL %q is being created: %s", name, in.doing()))
 }
 
 // input is the input of the checks.
@@ -70,7 +70,7 @@ func replaced(in input) (environment.Readiness, bool) {
 }
 
 func ready(in input) (environment.Readiness, bool) {
-	message := fmt.Sprintf("PostgreSQL %q is up: %s ready", in.name, prose.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance"))
+	message := fmt.Sprintf("PostgreSQL %q is ready: %s ready", in.name, prose.Partly(in.cluster.ReadyInstances(), in.cluster.Instances(), "instance"))
 	if pooling := in.pooling(); pooling != "" {
 		message += "; " + pooling
 	}
@@ -94,7 +94,7 @@ func silent(in input) (environment.Readiness, bool) {
 
 func stuck(in input) (environment.Readiness, bool) {
 	return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf(
-		"CloudNativePG can't make PostgreSQL %q as declared: %s", in.name, in.doing())), in.cluster.Stuck()
+		"CloudNativePG can't create PostgreSQL %q as declared: %s", in.name, in.doing())), in.cluster.Stuck()
 }
 
 // abandoned finds a PostgreSQL that CloudNativePG stopped reconciling.
@@ -107,7 +107,7 @@ func refused(in input) (environment.Readiness, bool) {
 	for _, intent := range buildPoolers(in.req) {
 		pooler := in.pooler(intent.GetName())
 		if pooler.Failed() {
-			return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf("CloudNativePG can't make Pooler %q as declared: %s",
+			return environment.NotReady(v1alpha1.ReasonRefused, fmt.Sprintf("CloudNativePG can't create Pooler %q as declared: %s",
 				intent.GetName(), prose.Sentence(pooler.PhaseReason()))), true
 		}
 	}

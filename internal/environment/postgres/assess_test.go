@@ -48,42 +48,42 @@ func TestAssess(t *testing.T) {
 		absent bool
 		want   environment.Readiness
 	}{
-		"Missing": {absent: true, want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is not there yet`)},
-		"New":     {want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is being built: 0 of 3 instances are ready`)},
+		"Missing": {absent: true, want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" does not exist yet`)},
+		"New":     {want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is being created: 0 of 3 instances are ready`)},
 		"Silent": {age: time.Minute, want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
 			`no operator reconciles PostgreSQL "demo-pg": it has no status; check that the CloudNativePG operator runs and watches namespace "lab"`)},
 		"Abandoned": {
 			reason: "its operator went after its first word", age: time.Minute, status: settingUp, want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
-				`nothing more comes of PostgreSQL "demo-pg" since CloudNativePG took it up: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1; `+
-					`if that lasts, check that the CloudNativePG operator still runs`),
+				`PostgreSQL "demo-pg" has made no progress since CloudNativePG started to reconcile it: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1; `+
+					`if this persists, check that the CloudNativePG operator is still running`),
 		},
 		"SettingUp": {age: environment.LongSilenceThreshold, status: settingUp, want: environment.NotReady(v1alpha1.ReasonCreating,
-			`PostgreSQL "demo-pg" is being built: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1`)},
-		"Ready": {status: healthy, want: environment.Ready(`PostgreSQL "demo-pg" is up: 3 of 3 instances are ready`)},
+			`PostgreSQL "demo-pg" is being created: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1`)},
+		"Ready": {status: healthy, want: environment.Ready(`PostgreSQL "demo-pg" is ready: 3 of 3 instances are ready`)},
 		"Earlier": {
 			reason: "CloudNativePG has no observedGeneration, so only the fingerprint tells",
 			status: healthy, edit: func(o *unstructured.Unstructured) { o.SetAnnotations(nil) },
-			want: environment.NotReady(v1alpha1.ReasonReplacing, `PostgreSQL "demo-pg" of an earlier configuration is still there`),
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `PostgreSQL "demo-pg" of an earlier configuration still exists`),
 		},
 		"Leaving": {
 			status: healthy, edit: func(o *unstructured.Unstructured) { o.SetDeletionTimestamp(ptr.To(metav1.NewTime(now))) },
-			want: environment.NotReady(v1alpha1.ReasonReplacing, `PostgreSQL "demo-pg" of an earlier configuration is still there`),
+			want: environment.NotReady(v1alpha1.ReasonReplacing, `PostgreSQL "demo-pg" of an earlier configuration still exists`),
 		},
 		"OtherImage": {
 			reason: "healthy with the image of before is not healthy as declared",
 			status: healthy, edit: func(o *unstructured.Unstructured) {
 				o.Object["status"].(map[string]any)["image"] = "postgresql:14"
 			},
-			want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is being built: 3 of 3 instances are ready; Cluster in healthy state`),
+			want: environment.NotReady(v1alpha1.ReasonCreating, `PostgreSQL "demo-pg" is being created: 3 of 3 instances are ready; Cluster in healthy state`),
 		},
 		"Pulling": {status: settingUp, pods: []corev1.Pod{pulling}, want: environment.NotReady(v1alpha1.ReasonImagePull,
-			`demo-pg-1-initdb: image "cnpg:1" of container "bootstrap-controller" can't be pulled; check its name, that the nodes reach its registry and that they may pull from it`)},
+			`demo-pg-1-initdb: image "cnpg:1" of container "bootstrap-controller" can't be pulled; check its name, and that the nodes can reach its registry and are allowed to pull from it`)},
 		"NoVolume": {status: settingUp, pods: []corev1.Pod{unbound}, want: environment.NotReady(v1alpha1.ReasonUnschedulable,
-			"demo-pg-1: no node takes the pod: pod has unbound immediate PersistentVolumeClaims")},
+			"demo-pg-1: the pod can't be scheduled: pod has unbound immediate PersistentVolumeClaims")},
 		"Stuck": {
 			status: `{phase: Unable to create required cluster objects, phaseReason: "storageclass \"fast\" not found"}`,
 			want: environment.NotReady(v1alpha1.ReasonRefused,
-				`CloudNativePG can't make PostgreSQL "demo-pg" as declared: 0 of 3 instances are ready; Unable to create required cluster objects: storageclass "fast" not found`),
+				`CloudNativePG can't create PostgreSQL "demo-pg" as declared: 0 of 3 instances are ready; Unable to create required cluster objects: storageclass "fast" not found`),
 		},
 	}
 	for name, tc := range cases {
@@ -118,20 +118,20 @@ func TestAssessPoolers(t *testing.T) {
 		Name: "pgbouncer", Image: "pgbouncer:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}},
 	}}
 	both := []corev1.Pod{pod("demo-pg-pooler-rw", corev1.ConditionTrue), pod("demo-pg-pooler-ro", corev1.ConditionTrue)}
-	const up = `PostgreSQL "demo-pg" is up`
+	const up = `PostgreSQL "demo-pg" is ready`
 	cases := map[string]struct {
 		status string
 		pods   []corev1.Pod
 		want   environment.Readiness
 	}{
-		"New": {want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being built: 0 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 0 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
-		"One": {status: "phase: active", pods: both[:1], want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being built: 1 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 0 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
+		"New": {want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being created: 0 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 0 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
+		"One": {status: "phase: active", pods: both[:1], want: environment.NotReady(v1alpha1.ReasonCreating, up+`, its PgBouncers are being created: 1 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 0 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
 		"Pulling": {status: "phase: active", pods: []corev1.Pod{both[0], pulling}, want: environment.NotReady(v1alpha1.ReasonImagePull,
-			`demo-pg-pooler-ro: image "pgbouncer:1" of container "pgbouncer" can't be pulled; check its name, that the nodes reach its registry and that they may pull from it`)},
+			`demo-pg-pooler-ro: image "pgbouncer:1" of container "pgbouncer" can't be pulled; check its name, and that the nodes can reach its registry and are allowed to pull from it`)},
 		"Failed": {status: `{phase: failed, phaseReason: "cluster not found"}`, want: environment.NotReady(v1alpha1.ReasonRefused,
-			`CloudNativePG can't make Pooler "demo-pg-pooler-rw" as declared: cluster not found`)},
+			`CloudNativePG can't create Pooler "demo-pg-pooler-rw" as declared: cluster not found`)},
 		"Inactive": {status: "phase: inactive", pods: both, want: environment.NotReady(v1alpha1.ReasonCreating,
-			up+`, its PgBouncers are being built: 1 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 1 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
+			up+`, its PgBouncers are being created: 1 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 1 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
 		"Ready": {status: "phase: active", pods: both, want: environment.Ready(up + `: 3 of 3 instances are ready; 1 of 1 PgBouncer is ready in "demo-pg-pooler-rw", 1 of 1 PgBouncer is ready in "demo-pg-pooler-ro"`)},
 	}
 	for name, tc := range cases {

@@ -77,7 +77,7 @@ func Differences(req environment.Request, effective *v1alpha1.EffectivePostgres)
 	wanted := number(cluster, "spec", "postgresql", "synchronous", "number")
 	var differences []string
 	if got := effective.StreamingReplicas; got != nil && int64(*got) != replicas {
-		differences = append(differences, fmt.Sprintf("%s %s PostgreSQL's primary, %d %s declared",
+		differences = append(differences, fmt.Sprintf("%s %s PostgreSQL's primary, but %d %s declared",
 			prose.Counted(*got, "replica"), prose.Verb(*got, "follows", "follow"), replicas, prose.Verb(replicas, "is", "are")))
 	}
 	got := effective.SynchronousReplicas
@@ -85,10 +85,10 @@ func Differences(req environment.Request, effective *v1alpha1.EffectivePostgres)
 	case got == nil:
 	case wanted > 0 && int64(*got) < wanted:
 		differences = append(differences, fmt.Sprintf(
-			"a commit waits for %s, postgres.readWriteSplit.synchronous declares %d", prose.Counted(*got, "replica"), wanted))
+			"a commit waits for %s, but postgres.readWriteSplit.synchronous declares %d", prose.Counted(*got, "replica"), wanted))
 	case wanted == 0 && *got > 0:
 		differences = append(differences, fmt.Sprintf(
-			"a commit waits for %s, postgres.readWriteSplit.synchronous is not declared", prose.Counted(*got, "replica")))
+			"a commit waits for %s, but postgres.readWriteSplit.synchronous is not declared", prose.Counted(*got, "replica")))
 	}
 	return differences
 }
@@ -101,20 +101,20 @@ func CountReads(effective *v1alpha1.EffectivePostgres, after []Server) (differen
 	for _, before := range effective.Servers {
 		at := slices.IndexFunc(after, func(server Server) bool { return server.Name == before.Name })
 		if at < 0 {
-			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s went away while load was on", before.Name))
+			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s was deleted during the load", before.Name))
 			counted = false
 			continue
 		}
 		now := after[at].Metrics
 		if now.InRecovery != nil && *now.InRecovery != before.Replica {
-			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s went from %s to %s while load was on",
+			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s changed from %s to %s during the load",
 				before.Name, role(before.Replica), role(*now.InRecovery)))
 		}
 		switch {
 		case before.RowsRead == nil || now.RowsRead == nil:
 			counted = false
 		case *now.RowsRead < *before.RowsRead:
-			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s restarted under load", before.Name))
+			differences = append(differences, fmt.Sprintf("PostgreSQL's instance %s restarted during the load", before.Name))
 			counted = false
 		case before.Replica:
 			onReplicas += *now.RowsRead - *before.RowsRead
@@ -125,7 +125,7 @@ func CountReads(effective *v1alpha1.EffectivePostgres, after []Server) (differen
 	if counted {
 		effective.ReplicaReads, effective.PrimaryReads = &onReplicas, &onPrimary
 	} else if effective.Unproved == "" {
-		effective.Unproved = cmp.Or(unproved(after), "the instances could not all be asked what they read")
+		effective.Unproved = cmp.Or(unproved(after), "the row counts of some instances are unknown")
 	}
 	return differences
 }
@@ -145,10 +145,10 @@ func ReadDifferences(req environment.Request, effective *v1alpha1.EffectivePostg
 	reads, readers := *effective.ReplicaReads, ReplicaReaders(req)
 	switch {
 	case len(readers) > 0 && reads == 0:
-		return []string{fmt.Sprintf("no module read from a replica: postgres.readWriteSplit is enabled for %s, yet the replicas read no row while load was on",
+		return []string{fmt.Sprintf("no module read from a replica: postgres.readWriteSplit is enabled for %s, but the replicas read no rows during the load",
 			prose.Enumerate(readers))}
 	case len(readers) == 0 && reads > strayReads:
-		return []string{fmt.Sprintf("replicas read %s while load was on, although postgres.readWriteSplit sends no module there", prose.Counted(reads, "row"))}
+		return []string{fmt.Sprintf("replicas read %s during the load, although postgres.readWriteSplit routes no module to them", prose.Counted(reads, "row"))}
 	default:
 		return nil
 	}

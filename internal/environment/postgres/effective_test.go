@@ -71,11 +71,11 @@ func TestDifferences(t *testing.T) {
 	}{
 		"Asynchronous":   {declared: declared(nil), streaming: 2},
 		"Synchronous":    {declared: synchronous, streaming: 2, synchronous: 2},
-		"TooFew":         {declared: declared(nil), streaming: 1, want: []string{"1 replica follows PostgreSQL's primary, 2 are declared"}},
-		"NotWaiting":     {declared: synchronous, streaming: 2, synchronous: 1, want: []string{"a commit waits for 1 replica, postgres.readWriteSplit.synchronous declares 2"}},
-		"WaitingUnasked": {declared: declared(nil), streaming: 2, synchronous: 1, want: []string{"a commit waits for 1 replica, postgres.readWriteSplit.synchronous is not declared"}},
+		"TooFew":         {declared: declared(nil), streaming: 1, want: []string{"1 replica follows PostgreSQL's primary, but 2 are declared"}},
+		"NotWaiting":     {declared: synchronous, streaming: 2, synchronous: 1, want: []string{"a commit waits for 1 replica, but postgres.readWriteSplit.synchronous declares 2"}},
+		"WaitingUnasked": {declared: declared(nil), streaming: 2, synchronous: 1, want: []string{"a commit waits for 1 replica, but postgres.readWriteSplit.synchronous is not declared"}},
 		"Both": {declared: synchronous, want: []string{
-			"0 replicas follow PostgreSQL's primary, 2 are declared", "a commit waits for 0 replicas, postgres.readWriteSplit.synchronous declares 2",
+			"0 replicas follow PostgreSQL's primary, but 2 are declared", "a commit waits for 0 replicas, but postgres.readWriteSplit.synchronous declares 2",
 		}},
 	}
 	for name, tc := range cases {
@@ -96,16 +96,16 @@ func TestReads(t *testing.T) {
 		want     string
 	}{
 		"Split":      {split: on, after: []postgres.Server{primary(1, 0, 100), replica("demo-pg-2", 905)}, replica: ptr.To[int64](900)},
-		"NoneThere":  {split: on, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 5)}, replica: ptr.To[int64](0), want: "no module read from a replica: postgres.readWriteSplit is enabled for mod-users, yet the replicas read no row while load was on"},
+		"NoneThere":  {split: on, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 5)}, replica: ptr.To[int64](0), want: "no module read from a replica: postgres.readWriteSplit is enabled for mod-users, but the replicas read no rows during the load"},
 		"Off":        {split: off, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 5)}, replica: ptr.To[int64](0)},
 		"Stray":      {split: off, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 25)}, replica: ptr.To[int64](20)},
-		"Unwanted":   {split: off, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 505)}, replica: ptr.To[int64](500), want: "replicas read 500 rows while load was on, although postgres.readWriteSplit sends no module there"},
-		"StartedNew": {split: on, after: []postgres.Server{primary(1, 0, 100), replica("demo-pg-2", 2)}, unproved: true, want: "PostgreSQL's instance demo-pg-2 restarted under load"},
-		"Gone":       {split: on, after: []postgres.Server{primary(1, 0, 100)}, unproved: true, want: "PostgreSQL's instance demo-pg-2 went away while load was on"},
+		"Unwanted":   {split: off, after: []postgres.Server{primary(1, 0, 999), replica("demo-pg-2", 505)}, replica: ptr.To[int64](500), want: "replicas read 500 rows during the load, although postgres.readWriteSplit routes no module to them"},
+		"StartedNew": {split: on, after: []postgres.Server{primary(1, 0, 100), replica("demo-pg-2", 2)}, unproved: true, want: "PostgreSQL's instance demo-pg-2 restarted during the load"},
+		"Gone":       {split: on, after: []postgres.Server{primary(1, 0, 100)}, unproved: true, want: "PostgreSQL's instance demo-pg-2 was deleted during the load"},
 		"Silent":     {split: on, after: []postgres.Server{primary(1, 0, 100), {Name: "demo-pg-2", Silence: "timeout"}}, unproved: true},
 		"Switched": {
 			split: on, after: []postgres.Server{replica("demo-pg-1", 100), renamed(primary(1, 0, 35), "demo-pg-2")}, replica: ptr.To[int64](30),
-			want: "PostgreSQL's instance demo-pg-1 went from primary to replica while load was on",
+			want: "PostgreSQL's instance demo-pg-1 changed from primary to replica during the load",
 		},
 	}
 	for name, tc := range cases {

@@ -56,9 +56,9 @@ func ParameterFault(name, value string) string {
 	case !slices.Contains(fixed, name) || listed && value == allowed:
 		return ""
 	case name == "shared_preload_libraries":
-		return "CloudNativePG sets shared_preload_libraries itself: take it out, and write a patch of kind: Cluster with spec.postgresql.shared_preload_libraries"
+		return "CloudNativePG sets shared_preload_libraries itself: remove it, and write a patch of kind: Cluster with spec.postgresql.shared_preload_libraries"
 	default:
-		return fmt.Sprintf("CloudNativePG sets %s itself: take it out", name)
+		return fmt.Sprintf("CloudNativePG sets %s itself: remove it", name)
 	}
 }
 
@@ -69,7 +69,7 @@ func PoolerFault(name string) string {
 		return ""
 	}
 	if near := prose.Closest(name, pooled); near != "" {
-		return fmt.Sprintf("CloudNativePG does not take it for PgBouncer: did you mean %s?", near)
+		return fmt.Sprintf("CloudNativePG does not support it for PgBouncer: did you mean %s?", near)
 	}
-	return "CloudNativePG does not take it for PgBouncer: take it out"
+	return "CloudNativePG does not support it for PgBouncer: remove it"
 }

@@ -48,17 +48,17 @@ func TestRefusedParametersMatchCloudNativePG(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, tc := range []struct{ name, value, want string }{
 		{"work_mem", "4MB", ""},
-		{"port", "5433", "CloudNativePG sets port itself: take it out"},
+		{"port", "5433", "CloudNativePG sets port itself: remove it"},
 		{"archive_mode", "on", ""},
-		{"archive_mode", "off", "CloudNativePG sets archive_mode itself: take it out"},
+		{"archive_mode", "off", "CloudNativePG sets archive_mode itself: remove it"},
 	} {
 		if got := ParameterFault(tc.name, tc.value); got != tc.want {
 			t.Errorf("%s = %s: %q, want %q", tc.name, tc.value, got, tc.want)
 		}
 	}
 	for name, want := range map[string]string{
-		"default_pool_size": "", "default_pool_sizes": "CloudNativePG does not take it for PgBouncer: did you mean default_pool_size?",
-		"listen_port": "CloudNativePG does not take it for PgBouncer: take it out",
+		"default_pool_size": "", "default_pool_sizes": "CloudNativePG does not support it for PgBouncer: did you mean default_pool_size?",
+		"listen_port": "CloudNativePG does not support it for PgBouncer: remove it",
 	} {
 		if got := PoolerFault(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -36,7 +36,7 @@ func Change(run, before *v1alpha1.PerfRun) *v1alpha1.RenderedChange {
 	if then == nil || len(then.Rendered) == 0 {
 		return &v1alpha1.RenderedChange{
 			Since:   before.Name,
-			Message: fmt.Sprintf("perhaps not built as run %q of the same arm was, by an earlier PerfLab that did not note what it made of the declaration", before.Name),
+			Message: fmt.Sprintf("perhaps not built as run %q of the same arm: an earlier PerfLab built that run and did not record what it rendered", before.Name),
 		}
 	}
 	changed := changes(then.Rendered, now.Rendered)
@@ -45,7 +45,7 @@ func Change(run, before *v1alpha1.PerfRun) *v1alpha1.RenderedChange {
 	}
 	return &v1alpha1.RenderedChange{
 		Since: before.Name, Of: changed,
-		Message: fmt.Sprintf("not built as run %q of the same arm was: PerfLab makes something else of %s (version %s then, %s now)",
+		Message: fmt.Sprintf("not built as run %q of the same arm: PerfLab renders %s differently (version %s then, %s now)",
 			before.Name, prose.Enumerate(changed), version(then), version(now)),
 	}
 }

@@ -45,16 +45,16 @@ func TestChange(t *testing.T) {
 		},
 		"something else": {
 			[]v1alpha1.PerfRun{run("old", 1, "slow", "v0.4.0", "Kafka", "k1", "the modules", "m1")},
-			`not built as run "old" of the same arm was: PerfLab makes something else of Kafka, the modules (version v0.4.0 then, v0.5.0 now)`,
+			`not built as run "old" of the same arm: PerfLab renders Kafka, the modules differently (version v0.4.0 then, v0.5.0 now)`,
 		},
 		"a part that was not noted": {[]v1alpha1.PerfRun{run("old", 1, "slow", "v0.4.0", "Kafka", "k2")}, ""},
 		"nothing was noted": {
 			[]v1alpha1.PerfRun{run("old", 1, "slow", "")},
-			`perhaps not built as run "old" of the same arm was, by an earlier PerfLab that did not note what it made of the declaration`,
+			`perhaps not built as run "old" of the same arm: an earlier PerfLab built that run and did not record what it rendered`,
 		},
 		"evidence, but nothing of this": {
 			[]v1alpha1.PerfRun{run("old", 1, "slow", "v0.4.0")},
-			`perhaps not built as run "old" of the same arm was, by an earlier PerfLab that did not note what it made of the declaration`,
+			`perhaps not built as run "old" of the same arm: an earlier PerfLab built that run and did not record what it rendered`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environment.Readiness {
 	what := title(hook.Restore)
 	if job == nil {
-		return environment.NotReady(v1alpha1.ReasonRestoring, what+" is about to bring the data back")
+		return environment.NotReady(v1alpha1.ReasonRestoring, what+" is about to restore the data")
 	}
 	for _, condition := range job.Status.Conditions {
 		if condition.Status != corev1.ConditionTrue {
@@ -29,7 +29,7 @@ func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environm
 		}
 		switch condition.Type {
 		case batchv1.JobComplete:
-			return environment.Ready("the data is back: " + what)
+			return environment.Ready("the data is restored: " + what)
 		case batchv1.JobFailed:
 			return environment.NotReady(v1alpha1.ReasonRestoreFailed, failure(hook, condition, observed))
 		default:
@@ -43,18 +43,18 @@ func Assess(hook Hook, job *batchv1.Job, observed environment.Observed) environm
 		trouble.Message = what + ": " + trouble.Message
 		return trouble
 	}
-	return environment.NotReady(v1alpha1.ReasonRestoring, what+" is bringing the data back")
+	return environment.NotReady(v1alpha1.ReasonRestoring, what+" is restoring the data")
 }
 
 func failure(hook Hook, condition batchv1.JobCondition, observed environment.Observed) string {
-	where := fmt.Sprintf("kubectl logs -n %s job/%s says why", hook.Run.Namespace, naming.Restore(hook.Run.Name))
+	where := fmt.Sprintf("for the cause, run: kubectl logs -n %s job/%s", hook.Run.Namespace, naming.Restore(hook.Run.Name))
 	what := title(hook.Restore)
 	if condition.Reason == batchv1.JobReasonDeadlineExceeded {
-		message := fmt.Sprintf("%s did not end within %s", what, Timeout(hook.Restore))
+		message := fmt.Sprintf("%s did not finish within %s", what, Timeout(hook.Restore))
 		if trouble, found := environment.PodTrouble(observed.Pods, observed.Events, observed.Now); found {
 			return message + ": " + trouble.Message
 		}
-		return message + "; give it a longer restore.timeout, or see what it waits for"
+		return message + "; raise restore.timeout, or check what it waits for"
 	}
 	if code, found := exitCode(observed.Pods); found {
 		return fmt.Sprintf("%s ended with exit code %d%s; %s", what, code, meaning(hook.Restore, code), where)
@@ -79,8 +79,8 @@ func exitCode(pods []corev1.Pod) (int32, bool) {
 
 // meaning explains the exit codes of PerfLab's own restore programs.
 func meaning(restore v1alpha1.Restore, code int32) string {
-	psqlMeanings := map[int32]string{1: "psql could not read the script", 2: "psql lost its connection or got none", 3: "a statement failed, and nothing was changed"}
-	curlMeanings := map[int32]string{6: "the host has no address", 7: "connection refused", 22: "the answer was an HTTP error", 28: "there was no answer in time"}
+	psqlMeanings := map[int32]string{1: "psql could not read the script", 2: "psql could not connect, or lost its connection", 3: "a statement failed, and nothing was changed"}
+	curlMeanings := map[int32]string{6: "the host name can't be resolved", 7: "connection refused", 22: "the server answered with an HTTP error", 28: "the request timed out"}
 	text := ""
 	switch {
 	case restore.SQL != nil:

@@ -127,7 +127,7 @@ func TestAssess(t *testing.T) {
 			Name: "restore", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: "secret"}},
 		}}}}}
 	}
-	const logs = "; kubectl logs -n lab job/demo-1-a-b-123456-restore says why"
+	const logs = "; for the cause, run: kubectl logs -n lab job/demo-1-a-b-123456-restore"
 	cases := map[string]struct {
 		declared  v1alpha1.Restore
 		condition batchv1.JobConditionType
@@ -135,15 +135,15 @@ func TestAssess(t *testing.T) {
 		pods      []corev1.Pod
 		want      environment.Readiness
 	}{
-		"On":      {declared: bySQL, want: environment.NotReady(v1alpha1.ReasonRestoring, `the SQL of ConfigMap "data" is bringing the data back`)},
-		"Done":    {declared: byCall, condition: batchv1.JobComplete, want: environment.Ready("the data is back: the call PUT /admin/restore")},
+		"On":      {declared: bySQL, want: environment.NotReady(v1alpha1.ReasonRestoring, `the SQL of ConfigMap "data" is restoring the data`)},
+		"Done":    {declared: byCall, condition: batchv1.JobComplete, want: environment.Ready("the data is restored: the call PUT /admin/restore")},
 		"SQL":     {declared: bySQL, condition: batchv1.JobFailed, pods: ended(3), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, `the SQL of ConfigMap "data" ended with exit code 3 (a statement failed, and nothing was changed)`+logs)},
-		"Call":    {declared: byCall, condition: batchv1.JobFailed, pods: ended(22), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "the call PUT /admin/restore ended with exit code 22 (the answer was an HTTP error)"+logs)},
+		"Call":    {declared: byCall, condition: batchv1.JobFailed, pods: ended(22), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "the call PUT /admin/restore ended with exit code 22 (the server answered with an HTTP error)"+logs)},
 		"Job":     {declared: byJob, condition: batchv1.JobFailed, pods: ended(3), want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "the Job of restore.job ended with exit code 3"+logs)},
 		"PodGone": {declared: byJob, condition: batchv1.JobFailed, reason: "BackoffLimitExceeded", want: environment.NotReady(v1alpha1.ReasonRestoreFailed, "the Job of restore.job failed (BackoffLimitExceeded)"+logs)},
 		"Late": {
 			declared: bySQL, condition: batchv1.JobFailed, reason: batchv1.JobReasonDeadlineExceeded,
-			want: environment.NotReady(v1alpha1.ReasonRestoreFailed, `the SQL of ConfigMap "data" did not end within 2m0s; give it a longer restore.timeout, or see what it waits for`),
+			want: environment.NotReady(v1alpha1.ReasonRestoreFailed, `the SQL of ConfigMap "data" did not finish within 2m0s; raise restore.timeout, or check what it waits for`),
 		},
 	}
 	for name, tc := range cases {

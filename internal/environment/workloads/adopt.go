@@ -42,7 +42,7 @@ type Adoption struct {
 func Adopt(req environment.Request, module v1alpha1.Module, env []corev1.EnvVar, object *unstructured.Unstructured) Adoption {
 	loan := Adoption{Module: module, Object: object}
 	if object == nil {
-		loan.refuse(v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("there is no %s %q in namespace %q: install it, or correct workloadRef of module %s",
+		loan.refuse(v1alpha1.ReasonWorkloadMissing, fmt.Sprintf("%s %q not found in namespace %q: install it, or correct workloadRef of module %s",
 			kind(module), module.WorkloadRef.Name, req.Namespace, module.Name))
 		return loan
 	}
@@ -81,13 +81,13 @@ func (l *Adoption) build(req environment.Request, env []corev1.EnvVar, borrower 
 	recorded, fits := record(l.original)
 	if !fits {
 		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(
-			"%s is too large to be adopted: its original must fit into its annotations, which hold 256 KiB together; make it smaller, or let PerfLab run the module from its image", l.title()))
+			"%s is too large to be adopted: its original must fit into its annotations, which hold 256 KiB in total; make it smaller, or have PerfLab run the module from its image", l.title()))
 		return
 	}
 	variables := moduleVariables(l.Module, env, container)
 	if clash := findClash(container, variables); clash != "" {
 		l.refuse(v1alpha1.ReasonWorkloadRefused, fmt.Sprintf(
-			"variable %s of container %q of %s comes from a Secret, a ConfigMap or a field, and the run needs it as a plain value, or the other way round: write it in the workload as the run needs it, or don't declare it",
+			"variable %s of container %q of %s comes from a Secret, a ConfigMap or a field, but the run sets it as a plain value, or vice versa: define it in the workload as the run does, or don't declare it",
 			clash, container.Name, l.title()))
 		return
 	}

@@ -136,7 +136,7 @@ func (a *Answer) warnMissingMetrics() {
 	for _, metric := range a.Question.Primary {
 		found := slices.ContainsFunc(a.Comparisons, func(c comparison.Comparison) bool { return c.Metric == metric })
 		if !found {
-			a.warn(fmt.Sprintf("no run has the primary metric %q: is it spelt as in the runs' observations?", metric))
+			a.warn(fmt.Sprintf("no run has the primary metric %q: check its spelling against the runs' observations", metric))
 		}
 	}
 }

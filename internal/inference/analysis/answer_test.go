@@ -70,7 +70,7 @@ func TestAnalyzeWarnsOfUnreadableValues(t *testing.T) {
 	runs[2].Status.Observations[0].Value = "many"
 	runs[3].Status.Observations[1].Unit = "s"
 	answer := analysis.Analyze(made.spec(), made.arms, 1, runs)
-	if !containsPart(answer.Warnings, `run "run-3" is left out: metric "cico/Check-In/average": reading "many"`) || !containsPart(answer.Warnings, `run "run-4" is left out`) {
+	if !containsPart(answer.Warnings, `run "run-3" is omitted: metric "cico/Check-In/average": reading "many"`) || !containsPart(answer.Warnings, `run "run-4" is omitted`) {
 		t.Errorf("warnings %q", answer.Warnings)
 	}
 	if c := findComparison(t, answer, checkIn, "slow"); c.Blocks != 5 || c.Verdict != verdict.None {
@@ -102,8 +102,8 @@ func TestAnalyzeDetectsCarryOver(t *testing.T) {
 	}
 	answer := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
 	for metric, part := range map[string]string{
-		checkIn:  "carry-over: the arm that ran before explains part of Check-In average response time under s",
-		checkOut: "carry-over: where a run stands in its block explains part of Check-Out average response time under s",
+		checkIn:  "carry-over: the previous arm explains part of Check-In average response time under s",
+		checkOut: "carry-over: the position of a run in its block explains part of Check-Out average response time under s",
 	} {
 		if !containsPart(answer.Warnings, part) || !containsPart(comparison.Messages(findComparison(t, answer, metric, "slow").Warnings), part) {
 			t.Errorf("%q is not told among %q", part, answer.Warnings)

@@ -180,7 +180,7 @@ func outsideWarnings(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []*
 		for _, arm := range all {
 			own := capacityRuns(runs, scenario.Name, arm.Name)
 			if sentence := outsideWarning(own); sentence != "" {
-				sentences = append(sentences, fmt.Sprintf("the capacity of arm %q under %s is %s: it has no value, and is not compared", arm.Name, scenario.Name, sentence))
+				sentences = append(sentences, fmt.Sprintf("the capacity of arm %q under %s is %s, so it has no value and is not compared", arm.Name, scenario.Name, sentence))
 			}
 		}
 	}

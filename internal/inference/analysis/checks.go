@@ -29,9 +29,9 @@ func (a *Answer) check(table *comparison.Table, all []arms.Arm, ordered []*v1alp
 				continue
 			}
 			found.test(fitted, sequence.levels(fitted, scenario, func(s sequenceEntry) int { return s.part }),
-				"carry-over: where a run stands in its block explains part of")
+				"carry-over: the position of a run in its block explains part of")
 			found.test(fitted, sequence.levels(fitted, scenario, func(s sequenceEntry) int { return s.before }),
-				"carry-over: the arm that ran before explains part of")
+				"carry-over: the previous arm explains part of")
 			found.drift(fitted, 1-a.Question.Alpha())
 		}
 	}
@@ -104,7 +104,7 @@ func (s *suspicions) test(of fitted, levels []int, what string) {
 	if err != nil || math.IsNaN(test.P) {
 		return
 	}
-	warning := comparison.NewWarning(comparison.CodeCarryOver, "%s %s (p = %.2g): runs are not independent: reset more, or lengthen the warm-up",
+	warning := comparison.NewWarning(comparison.CodeCarryOver, "%s %s (p = %.2g): runs are not independent: reset more between runs, or extend the warm-up",
 		what, metric.Parse(of.metric).Under(of.scenario), test.P)
 	*s = append(*s, suspicion{of.scenario, of.metric, test.P, warning})
 }
@@ -138,7 +138,7 @@ func (s *suspicions) drift(of fitted, confidence float64) {
 	}
 	low, high := slope.Interval(confidence)
 	shown := of.series.Scale.Display
-	warning := comparison.NewWarning(comparison.CodeDrift, "drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): blocks remove it from the deltas, but the system does not return to its initial state: check reset",
+	warning := comparison.NewWarning(comparison.CodeDrift, "drift: %s changes by %+.2g %s from block to block (%+.2g to %+.2g): comparing within blocks removes it from the deltas, but the system does not return to its initial state: check reset",
 		metric.Parse(of.metric).Under(of.scenario), shown(slope.Value), unit, shown(low), shown(high))
 	*s = append(*s, suspicion{of.scenario, of.metric, slope.P(), warning})
 }

@@ -94,7 +94,7 @@ func TestSummary(t *testing.T) {
 	}
 	made.blocks = 5
 	few := analysis.Analyze(made.spec(), made.arms, 1, made.runs())
-	if got := few.Summary(true); got != "none below 6 blocks" {
+	if got := few.Summary(true); got != "no verdict below 6 blocks" {
 		t.Errorf("with five blocks: %q", got)
 	}
 }

@@ -32,24 +32,24 @@ func (a *Answer) Calibration() Calibration {
 	case !a.Enough():
 		return Calibration{
 			Reason:  v1alpha1.ReasonTooFewBlocks,
-			Message: fmt.Sprintf("%s %s complete, and to judge the twin %q takes %d", prose.Counted(a.Blocks, "block"), prose.Verb(a.Blocks, "is", "are"), a.Twin, a.Needed()),
+			Message: fmt.Sprintf("%s %s complete; the A/A control %q needs %d", prose.Counted(a.Blocks, "block"), prose.Verb(a.Blocks, "is", "are"), a.Twin, a.Needed()),
 		}
 	case len(own) == 0:
 		return Calibration{
 			Reason:  v1alpha1.ReasonNoPrimaryMetric,
-			Message: fmt.Sprintf("no primary metric has been measured of the twin %q", a.Twin),
+			Message: fmt.Sprintf("no primary metric has been measured for the A/A control %q", a.Twin),
 		}
 	}
 	if differing := a.Uncalibrated(); len(differing) > 0 {
 		return Calibration{
 			Known: true, Reason: v1alpha1.ReasonTwinDiffers,
-			Message: fmt.Sprintf("the twin %q is configured as the baseline, yet differs: %s; so would any arm, and every verdict is Inconclusive: look for what else changes between runs", a.Twin, joinMetrics(differing)),
+			Message: fmt.Sprintf("the A/A control %q is configured as the baseline, yet differs: %s; any arm could differ for the same reason, so every verdict is Inconclusive: find out what else changes between runs", a.Twin, joinMetrics(differing)),
 		}
 	}
 	widest := slices.MaxFunc(own, func(x, y comparison.Comparison) int { return cmp.Compare(math.Abs(x.Delta), math.Abs(y.Delta)) })
 	return Calibration{
 		Known: true, Calibrated: true, Reason: v1alpha1.ReasonTwinAlike,
-		Message: fmt.Sprintf("the twin %q does not differ from the baseline in %s; the largest delta: %s", a.Twin, prose.Counted(len(own), "primary comparison"), sentence(&widest)),
+		Message: fmt.Sprintf("the A/A control %q does not differ from the baseline in %s; the largest delta: %s", a.Twin, prose.Counted(len(own), "primary comparison"), sentence(&widest)),
 	}
 }
 
@@ -84,7 +84,7 @@ func (a *Answer) Summary(final bool) string {
 	case len(candidates) == 0:
 		return "no primary metric"
 	case !a.Enough():
-		return fmt.Sprintf("none below %d blocks", a.Needed())
+		return fmt.Sprintf("no verdict below %d blocks", a.Needed())
 	case len(a.Uncalibrated()) > 0:
 		summary = "not calibrated: no verdict"
 	}
@@ -171,7 +171,7 @@ func (a *Answer) Sentences(all []arms.Arm) []string {
 		case verdicts.Wins:
 			wins = "wins: "
 		case len(verdicts.WorseGuards) > 0 && verdicts.Better > 0:
-			wins = "does not win, for guarded metrics are worse (" + prose.Enumerate(verdicts.WorseGuards) + "): "
+			wins = "does not win, because guardrails are worse (" + prose.Enumerate(verdicts.WorseGuards) + "): "
 		}
 		sentences = append(sentences, fmt.Sprintf("arm %q %s%s", arm.Name, wins, joinMetrics(of)))
 	}

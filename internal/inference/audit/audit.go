@@ -160,7 +160,7 @@ func (d *auditor) check(delta, minuend, subtrahend Row) Finding {
 	}
 	readings := d.readings(delta, minuend, subtrahend)
 	if len(readings) == 0 {
-		found.Note = fmt.Sprintf("%q can't be set against %q and %q", delta.Unit, minuend.Unit, subtrahend.Unit)
+		found.Note = fmt.Sprintf("the unit %q can't be compared with %q and %q", delta.Unit, minuend.Unit, subtrahend.Unit)
 		return found
 	}
 	for i, reading := range readings {

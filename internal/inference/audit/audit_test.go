@@ -195,10 +195,10 @@ func TestParentheses(t *testing.T) {
 
 func TestReadCSV(t *testing.T) {
 	cases := map[string]struct{ text, want string }{
-		"nothing": {"", "no line at all"},
+		"nothing": {"", "the file is empty"},
 		"column":  {"report,table\n", `lacks the column "configuration"`},
 		"number":  {header + "r,t,c,s,m,fast,ms,measured\n", `line 2: the value "fast" is not a finite number`},
-		"unit":    {header + "r,t,c,s,m,1.2x,%,published_delta\n", `line 2: the value "1.2x" is in x, but its column unit says "%": write the number alone`},
+		"unit":    {header + "r,t,c,s,m,1.2x,%,published_delta\n", `line 2: the value "1.2x" is in x, but the column unit has "%": write only the number`},
 		"fields":  {header + "r,t,c\n", "line 2: wrong number of fields"},
 	}
 	for name, tc := range cases {

@@ -46,7 +46,7 @@ func ReadMarkdown(in io.Reader) ([]Row, error) {
 		return nil, fmt.Errorf("reading a report: %w", err)
 	}
 	if page.title == "" {
-		return nil, fmt.Errorf("%w: there is no title (# ...) as reports have it", ErrRows)
+		return nil, fmt.Errorf("%w: the report has no title (# ...)", ErrRows)
 	}
 	return page.rows, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	pageHead = "# heap\n\n## Summary\n\n%SENTENCE%\n\n## Comparison\n\n### Scenario cico-8\n\n**Deciding metrics**\n\n| Metric | Arm | xmx (baseline) | This arm | Unit | Delta | Interval |\n| --- | --- | ---: | ---: | --- | ---: | --- |\n"
+	pageHead = "# heap\n\n## Summary\n\n%SENTENCE%\n\n## Comparison\n\n### Scenario cico-8\n\n**Primary metrics**\n\n| Metric | Arm | xmx (baseline) | This arm | Unit | Delta | Interval |\n| --- | --- | ---: | ---: | --- | ---: | --- |\n"
 	pageRow  = "| `cico/Check-In/average` | `maxram` | 425.2 | 455.8 | ms | +7.2\u00a0% | +5.5 to +8.9 |\n"
 	sentence = "- **Worse:** Duration of import create under cico-8: xmx has 61.8\u00a0s (00:01:02), maxram has 29.3\u00a0s (00:00:29): −53\u00a0% of xmx (95\u00a0% interval −60 to −46)."
 )

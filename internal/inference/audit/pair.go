@@ -28,7 +28,7 @@ func (d *auditor) checkGroup(deltas []Row) []Finding {
 	var findings []Finding
 	for _, delta := range deltas {
 		if !known {
-			findings = append(findings, Finding{Delta: delta, Outcome: Unchecked, Note: "no two configurations are measured for it"})
+			findings = append(findings, Finding{Delta: delta, Outcome: Unchecked, Note: "fewer than two configurations have measured values"})
 			continue
 		}
 		findings = append(findings, d.checkPair(delta, pair))
@@ -45,7 +45,7 @@ func (d *auditor) checkPair(delta Row, pair operands) Finding {
 		if hasMinuend {
 			missing = pair.subtrahend
 		}
-		return Finding{Delta: delta, Outcome: Unchecked, Note: fmt.Sprintf("no measured number of %q", missing)}
+		return Finding{Delta: delta, Outcome: Unchecked, Note: fmt.Sprintf("no measured value of %q", missing)}
 	}
 	found := d.check(delta, minuend, subtrahend)
 	found.Note = cmp.Or(found.Note, d.note(found, candidates))
@@ -64,17 +64,17 @@ func findRow(rows []Row, configuration string) (Row, bool) {
 func (d *auditor) note(found Finding, candidates []Row) string {
 	switch found.Outcome {
 	case Sign:
-		return "the sign is the wrong way round"
+		return "the sign is reversed"
 	case Base:
 		return fmt.Sprintf("percent of %q, not of %q", found.Minuend.Configuration, found.Subtrahend.Configuration)
 	case SignAndBase:
-		return fmt.Sprintf("percent of %q, not of %q, and the sign is the wrong way round", found.Minuend.Configuration, found.Subtrahend.Configuration)
+		return fmt.Sprintf("percent of %q, not of %q, and the sign is reversed", found.Minuend.Configuration, found.Subtrahend.Configuration)
 	case Digit:
-		return "the last digit is not that of the numbers as they are printed"
+		return "the last digit does not follow from the printed numbers"
 	case Cut:
 		return "the digits were cut off, not rounded"
 	case Coarse:
-		return "the numbers next to it have too few digits to show it"
+		return "the numbers next to it have too few digits to verify it"
 	case Size:
 		for _, a := range candidates {
 			for _, b := range candidates {
@@ -84,9 +84,9 @@ func (d *auditor) note(found Finding, candidates []Row) string {
 			}
 		}
 		if math.IsInf(found.Expected, 0) {
-			return fmt.Sprintf("%q is 0, of which there is no percent", found.Subtrahend.Configuration)
+			return fmt.Sprintf("%q is 0, so a percentage of it is undefined", found.Subtrahend.Configuration)
 		}
-		return "no two numbers next to it give it"
+		return "it does not follow from any two numbers next to it"
 	default:
 		return ""
 	}

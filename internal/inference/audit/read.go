@@ -60,7 +60,7 @@ func ReadCSV(in io.Reader) ([]Row, error) {
 	reader.ReuseRecord = true
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: there is no line at all", ErrRows)
+		return nil, fmt.Errorf("%w: the file is empty", ErrRows)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRows, err)
@@ -68,7 +68,7 @@ func ReadCSV(in io.Reader) ([]Row, error) {
 	at := map[string]int{}
 	for _, name := range columns {
 		if at[name] = slices.Index(header, name); at[name] < 0 {
-			return nil, fmt.Errorf("%w: the header lacks the column %q, it must have %s", ErrRows, name, strings.Join(columns, ","))
+			return nil, fmt.Errorf("%w: the header lacks the column %q: it must have %s", ErrRows, name, strings.Join(columns, ","))
 		}
 	}
 	return readRows(reader, at)
@@ -89,7 +89,7 @@ func valueIn(text, column string) (number.Number, string, error) {
 		return read, column, err
 	}
 	if column != "" && unit.Canonical(own) != unit.Canonical(column) {
-		return read, "", fmt.Errorf("%q is in %s, but its column unit says %q: write the number alone, in that unit", text, own, column)
+		return read, "", fmt.Errorf("%q is in %s, but the column unit has %q: write only the number, in that unit", text, own, column)
 	}
 	return read, own, nil
 }

@@ -123,9 +123,9 @@ func centerFinding(row Row, center float64) Finding {
 	found.Delta.Configuration = cmp.Or(row.of.arm, row.Configuration)
 	switch {
 	case math.IsNaN(center):
-		found.Outcome, found.Note = Unchecked, "the runs don't have it"
+		found.Outcome, found.Note = Unchecked, "the runs do not have this value"
 	case !near(row.Value, center, math.Pow10(-row.decimals)/2):
-		found.Outcome, found.Note = Runs, "the runs have another center"
+		found.Outcome, found.Note = Runs, "the runs have a different center"
 	}
 	return found
 }

@@ -84,7 +84,7 @@ func Find(points []Point, options Options) ([]Change, error) {
 	centers := make([]float64, len(points))
 	for i, point := range points {
 		if centers[i] = mean(point.Values); len(point.Values) == 0 || math.IsNaN(centers[i]) || math.IsInf(centers[i], 0) {
-			return nil, fmt.Errorf("%w: number %d has %v", ErrPoint, i+1, point.Values)
+			return nil, fmt.Errorf("%w: point %d has %v", ErrPoint, i+1, point.Values)
 		}
 	}
 	search := &search{

@@ -136,10 +136,10 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 		return nil, fmt.Errorf("baseline %q: %w; the arms are %s", options.Baseline, errNoBaseline, quoted(t.Arms()))
 	}
 	if len(t.arms.list) < 2 {
-		return nil, fmt.Errorf("there is no arm beside the baseline %q: nothing can be compared", options.Baseline)
+		return nil, fmt.Errorf("there is no arm to compare with the baseline %q", options.Baseline)
 	}
 	if _, known := t.arms.number[options.Twin]; options.Twin != "" && (!known || options.Twin == options.Baseline) {
-		return nil, fmt.Errorf("twin %q: %w beside the baseline; the arms are %s", options.Twin, errNoBaseline, quoted(t.Arms()))
+		return nil, fmt.Errorf("A/A control %q: %w besides the baseline; the arms are %s", options.Twin, errNoBaseline, quoted(t.Arms()))
 	}
 	all := t.sorted()
 	parts := make([][]Comparison, len(all))
@@ -382,7 +382,7 @@ func (j judge) apply(c *Comparison) {
 	switch {
 	case c.Verdict != verdict.None:
 	case c.isSet && c.evidence.Effect.HasInterval():
-		c.Withheld = Warning{CodeChangedBySettings, "the arms' settings change it by themselves"}
+		c.Withheld = Warning{CodeChangedBySettings, "the arms' settings change this metric directly"}
 		c.warn(c.Withheld.Code, "no verdict: %s", c.Withheld.Message)
 	case c.evidence.Effect.HasInterval():
 		c.Withheld = Warning{CodeDirectionUnknown, verdict.NoDirectionReason}
@@ -395,7 +395,7 @@ func (j judge) apply(c *Comparison) {
 		c.show(verdict.DecideDifference(c.evidence, j.alpha))
 	}
 	if (c.P < j.alpha) != (c.Permutation <= j.alpha) && c.Verdict != verdict.Equivalent {
-		c.warn(CodeTestsDisagree, "the t test (p = %.3g) and the sign-flip test (p = %.3g) disagree: look at the single runs", c.P, c.Permutation)
+		c.warn(CodeTestsDisagree, "the t test (p = %.3g) and the sign-flip test (p = %.3g) disagree: check the individual runs", c.P, c.Permutation)
 	}
 	if c.Verdict == verdict.Inconclusive {
 		c.setFurtherBlocks(j.alpha)
@@ -407,17 +407,17 @@ func (j judge) apply(c *Comparison) {
 func (j judge) withholdReason(c *Comparison) (how string, why Warning) {
 	const descriptive = "descriptive only"
 	if c.Blocks < verdict.MinimumBlocks {
-		hold := fmt.Sprintf("%d blocks hold", c.Blocks)
+		have := fmt.Sprintf("%d blocks have", c.Blocks)
 		if c.Blocks == 1 {
-			hold = "1 block holds"
+			have = "1 block has"
 		}
-		return descriptive, NewWarning(CodeTooFewBlocks, "%s both arms, a verdict takes at least %d", hold, verdict.MinimumBlocks)
+		return descriptive, NewWarning(CodeTooFewBlocks, "%s both arms; a verdict needs at least %d", have, verdict.MinimumBlocks)
 	}
 	if j.tooEarly {
 		return descriptive, NewWarning(CodeBeforeFirstAnalysis, "the first interim analysis, which can give a verdict, is after %d blocks", j.looks.First)
 	}
 	if metric, found := c.withheldByErrors(j.refused); found {
-		return "not compared", NewWarning(CodeErrorRatesDiffer, "the error shares (%s) differ, so the values are not of the same requests", metric)
+		return "not compared", NewWarning(CodeErrorRatesDiffer, "the error shares (%s) differ, so the values are from different requests", metric)
 	}
 	return "", Warning{}
 }

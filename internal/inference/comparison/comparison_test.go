@@ -308,7 +308,7 @@ func TestUnevenSpreadWarning(t *testing.T) {
 		arms["d"] = append(arms["d"], fmt.Sprint(201-calm))
 	}
 	got := compare(t, options, rows("m", "%", arms))
-	if !warned(got[0], "the arm spreads") || !warned(got[0], "the two arms give -12.8 to +32.8") || warned(got[1], "spread") || warned(got[2], "spread") {
+	if !warned(got[0], "the spread of the arm") || !warned(got[0], "the two arms alone give -12.8 to +32.8") || warned(got[1], "spread") || warned(got[2], "spread") {
 		t.Errorf("got %q, %q and %q", got[0].Warnings, got[1].Warnings, got[2].Warnings)
 	}
 }
@@ -342,7 +342,7 @@ func TestCompareRejectsInvalidTables(t *testing.T) {
 	}
 	for _, twin := range []string{"b", "x"} {
 		with := comparison.Options{Baseline: "b", Twin: twin, ConfidencePercent: 95}
-		if _, err := table.Compare(with); err == nil || !strings.Contains(err.Error(), "beside the baseline") {
+		if _, err := table.Compare(with); err == nil || !strings.Contains(err.Error(), "besides the baseline") {
 			t.Errorf("twin %s: %v", twin, err)
 		}
 	}
@@ -351,10 +351,10 @@ func TestCompareRejectsInvalidTables(t *testing.T) {
 func TestReadCSVRejectsInvalidInput(t *testing.T) {
 	good := "1,a,s,m,ms,400\n"
 	cases := map[string]struct{ text, want string }{
-		"nothing":          {"", "there is no line at all"},
+		"nothing":          {"", "the file is empty"},
 		"no rows":          {comparison.Header + "\n", "no row follows the header"},
 		"header":           {"arm,block,scenario,metric,unit,value\n", `line 1 is "arm,block,scenario,metric,unit,value"`},
-		"more columns":     {"release," + comparison.Header + "\nr1," + good, "the header must be \"" + comparison.Header + "\"; a table with other columns is read with perflab convert --from table"},
+		"more columns":     {"release," + comparison.Header + "\nr1," + good, "the header must be \"" + comparison.Header + "\"; use perflab convert --from table for other columns"},
 		"few fields":       {comparison.Header + "\n" + good + "2,a,s,m,400\n", "line 3: 5 fields instead of 6"},
 		"no number":        {comparison.Header + "\n" + good + "2,a,s,m,ms,fast\n", `line 3: the value "fast" is not a finite number`},
 		"empty value":      {comparison.Header + "\n2,a,s,m,ms,\n", "line 2: the value is empty"},
@@ -363,11 +363,11 @@ func TestReadCSVRejectsInvalidInput(t *testing.T) {
 		"too large":        {comparison.Header + "\n2,a,s,m,ms,1e999\n", "is not a finite number"},
 		"no arm":           {comparison.Header + "\n2,,s,m,ms,1\n", "line 2: the arm is empty"},
 		"twice":            {comparison.Header + "\n" + good + "2,a,s,m,ms,1\n" + good, "line 4: metric \"m\" of scenario \"s\" in block \"1\" and arm \"a\" is given twice, here and on line 2"},
-		"units":            {comparison.Header + "\n" + good + "2,a,s,m,s,1\n", `has another unit, "s", than before on line 2, "ms"`},
+		"units":            {comparison.Header + "\n" + good + "2,a,s,m,s,1\n", `has different units: "s" here, but "ms" before on line 2`},
 		"ambiguous":        {comparison.Header + "\n2,a,s,m,ms,\"1,234\"\n", `line 2: the value "1,234" is ambiguous: it can be 1234 or 1.234`},
 		"stray quote":      {comparison.Header + "\n" + good + "2,\"a,s,m,s,1\n", "line 3"},
 		"all are told":     {comparison.Header + "\n,a,s,m,ms,1\n" + good + "2,a,s,m,ms,x\n", "line 4"},
-		"a column shifted": {comparison.Header + "\n" + shifted(), "are the columns in order?"},
+		"a column shifted": {comparison.Header + "\n" + shifted(), "check the order of the columns"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -69,13 +69,13 @@ func ReadCSV(in io.Reader) (*Table, error) {
 func readHeader(reader *csv.Reader) error {
 	fields, err := reader.Read()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: there is no line at all, the first must be %q", ErrRows, Header)
+		return fmt.Errorf("%w: the file is empty: the first line must be %q", ErrRows, Header)
 	}
 	if err != nil {
 		return fmt.Errorf("reading the header: %w", err)
 	}
 	if !IsHeader(fields) {
-		return fmt.Errorf("%w: line 1 is %q, the header must be %q; a table with other columns is read with perflab convert --from table", ErrRows, strings.Join(fields, ","), Header)
+		return fmt.Errorf("%w: line 1 is %q, but the header must be %q; use perflab convert --from table for other columns", ErrRows, strings.Join(fields, ","), Header)
 	}
 	return nil
 }
@@ -94,11 +94,11 @@ func addRow(table *Table, fields []string, line int) error {
 	}
 	text := strings.TrimSpace(fields[5])
 	if text == "" {
-		return errors.New("the value is empty: leave out the row of a missing run")
+		return errors.New("the value is empty: omit the row of a missing run")
 	}
 	read, err := number.Parse(text)
 	if errors.Is(err, number.ErrSyntax) {
-		return fmt.Errorf("the value %w: leave out the row of a run that gave none", err)
+		return fmt.Errorf("the value %w: omit the row of a run without a value", err)
 	}
 	if err != nil {
 		return fmt.Errorf("the value %w", err)

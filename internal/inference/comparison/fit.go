@@ -217,7 +217,7 @@ func (f *fit) spreadWarning(arm int, differences []float64, confidence float64) 
 	}{{arm, "the arm"}, {f.baseline, "the baseline"}} {
 		if times, found := f.uneven[suspect.arm]; found {
 			low, high := stats.Mean(differences).Interval(confidence)
-			return NewWarning(CodeUnevenSpread, "%s spreads %.1f times as much as the other arms: the interval is too narrow; alone, the two arms give %+.3g to %+.3g",
+			return NewWarning(CodeUnevenSpread, "the spread of %s is %.1f times that of the other arms, so the interval is too narrow; the two arms alone give %+.3g to %+.3g",
 				suspect.name, times, f.display(low), f.display(high)), true
 		}
 	}
@@ -251,6 +251,6 @@ func (f *fit) listOutliers(cells []stats.Cell, blocks []string) {
 		if arm == f.baseline {
 			whose = "the baseline"
 		}
-		f.particular[arm] = append(f.particular[arm], NewWarning(CodeOutlier, "outlier: the run of %s in block %q lies %.1f deviations from the model", whose, blocks[cell.Block], internal))
+		f.particular[arm] = append(f.particular[arm], NewWarning(CodeOutlier, "outlier: the run of %s in block %q is %.1f standard deviations from the model", whose, blocks[cell.Block], internal))
 	}
 }

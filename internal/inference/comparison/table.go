@@ -22,7 +22,7 @@ const (
 var (
 	errEmptyName  = errors.New("is empty")
 	errNotFinite  = errors.New("is not a finite number")
-	errUnits      = errors.New("has another unit")
+	errUnits      = errors.New("has different units")
 	errDuplicate  = errors.New("given twice")
 	errTooMany    = errors.New("too many")
 	errNoBaseline = errors.New("no such arm")
@@ -106,18 +106,18 @@ func (t *Table) Add(o Observation) error {
 	}
 	found := t.getSeries(o)
 	if found.unit != o.Unit {
-		return fmt.Errorf("metric %q of scenario %q %w, %q, than before%s, %q: give each metric one unit",
-			o.Metric, o.Scenario, errUnits, o.Unit, linePrefix(found.line), found.unit)
+		return fmt.Errorf("metric %q of scenario %q %w: %q here, but %q before%s: use one unit per metric",
+			o.Metric, o.Scenario, errUnits, o.Unit, found.unit, linePrefix(found.line))
 	}
 	arm, block := t.arms.index(o.Arm), t.blocks.index(o.Block)
 	if arm >= maxArms || block >= maxBlocks {
-		return fmt.Errorf("%w arms or blocks: at most %d arms and %d blocks are compared; are the columns in order?", errTooMany, maxArms, maxBlocks)
+		return fmt.Errorf("%w arms or blocks: at most %d arms and %d blocks are compared; check the order of the columns", errTooMany, maxArms, maxBlocks)
 	}
 	found.runs = grow(found.runs, arm+1)
 	found.runs[arm] = grow(found.runs[arm], block+1)
 	cell := &found.runs[arm][block]
 	if cell.place != 0 {
-		return fmt.Errorf("metric %q of scenario %q in block %q and arm %q is %w%s: a run gives one value per metric",
+		return fmt.Errorf("metric %q of scenario %q in block %q and arm %q is %w%s: a run has one value per metric",
 			o.Metric, o.Scenario, o.Block, o.Arm, errDuplicate, duplicateLine(int(cell.place)-1))
 	}
 	*cell = run{value: o.Value, place: int32(o.Line) + 1}

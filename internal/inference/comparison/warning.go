@@ -80,7 +80,7 @@ type Warning struct {
 }
 
 // TwinDiffers is the reason for missing verdicts if the A/A control differs.
-var TwinDiffers = Warning{CodeTwinDiffers, "the baseline differs from its own twin"}
+var TwinDiffers = Warning{CodeTwinDiffers, "the baseline differs from its A/A control"}
 
 // NewWarning formats a message.
 func NewWarning(code Code, format string, values ...any) Warning {

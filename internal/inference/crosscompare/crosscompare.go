@@ -140,7 +140,7 @@ type side struct {
 func newSide(of ExperimentRuns) (*side, error) {
 	status := &of.Experiment.Status
 	if len(status.Arms) == 0 || status.Seed == nil {
-		return nil, fmt.Errorf("%w: experiment %q has not begun", ErrNothingToCompare, of.Experiment.Name)
+		return nil, fmt.Errorf("%w: experiment %q has not started", ErrNothingToCompare, of.Experiment.Name)
 	}
 	made := &side{name: fmt.Sprintf("%q", of.Experiment.Name), record: of}
 	for _, arm := range status.Arms {
@@ -162,7 +162,7 @@ func selectPairs(a, b *side, wanted []Pair) ([]Pair, error) {
 			arm  string
 		}{{a, pair.First}, {b, pair.Second}} {
 			if !slices.Contains(has.side.arms, has.arm) {
-				return nil, fmt.Errorf("%w: experiment %s has no arm %q beside its baseline; it has %s", ErrNothingToCompare, has.side.name, has.arm, strings.Join(has.side.arms, ", "))
+				return nil, fmt.Errorf("%w: experiment %s has no arm %q besides its baseline; it has %s", ErrNothingToCompare, has.side.name, has.arm, strings.Join(has.side.arms, ", "))
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func (r *Result) sharedSeries(a, b *side) []seriesKey {
 			r.addNote("scenario %q is only in %s", own.Name, a.name)
 			continue
 		case !equality.Semantic.DeepEqual(own, b.record.Experiment.Spec.Scenarios[at]):
-			r.addNote("scenario %q is declared differently: its numbers are not of the same load and are not compared", own.Name)
+			r.addNote("scenario %q is declared differently: its values are from different loads and are not compared", own.Name)
 			continue
 		}
 		for _, metric := range a.answer.Question.Primary {
@@ -327,7 +327,7 @@ func (c *Comparison) warn(code comparison.Code, format string, values ...any) {
 func uncalibrated(sides ...*side) string {
 	for _, s := range sides {
 		if len(s.answer.Uncalibrated()) > 0 {
-			return fmt.Sprintf("experiment %s is not calibrated: its twin differs from its baseline", s.name)
+			return fmt.Sprintf("experiment %s is not calibrated: its A/A control differs from its baseline", s.name)
 		}
 	}
 	return ""
@@ -343,7 +343,7 @@ func (c *Comparison) judge(adjusted stats.Adjusted, alpha float64, doubtful stri
 		return
 	}
 	if c.blocks < verdict.MinimumBlocks {
-		c.warn(comparison.CodeTooFewBlocks, "descriptive only: a verdict takes %d blocks in each experiment", verdict.MinimumBlocks)
+		c.warn(comparison.CodeTooFewBlocks, "descriptive only: a verdict needs %d blocks in each experiment", verdict.MinimumBlocks)
 		return
 	}
 	decision := verdict.Decide(verdict.Evidence{
@@ -364,7 +364,7 @@ const maxDifferences = 10
 func (r *Result) noteDifferences(a, b *side) {
 	for _, one := range []*side{a, b} {
 		if said := provenance.Elsewhere(one.record.Experiment); said != "" {
-			r.addNote("%s was %s: PerfLab saw nothing of its system", one.name, said)
+			r.addNote("%s was %s: PerfLab did not observe its system", one.name, said)
 		}
 	}
 	r.addDifferences("the baselines", settingDifferences(a, b, a.answer.Baseline, b.answer.Baseline))
@@ -382,7 +382,7 @@ func (r *Result) noteDifferences(a, b *side) {
 		}
 	}
 	if x, y := a.answer.Question, b.answer.Question; x.MarginPercent != y.MarginPercent || x.ConfidencePercent != y.ConfidencePercent {
-		r.addNote("margins are %d %% and %d %%, confidences %d %% and %d %%: the smaller margin and the larger confidence are used where no other is given",
+		r.addNote("the margins are %d %% and %d %%, the confidence levels %d %% and %d %%: the smaller margin and the higher confidence level apply unless others are set",
 			x.MarginPercent, y.MarginPercent, x.ConfidencePercent, y.ConfidencePercent)
 	}
 }

@@ -184,8 +184,8 @@ func TestCompareWithoutSharedSeries(t *testing.T) {
 	begun.Blocks = 0
 	for want, second := range map[string]crosscompare.ExperimentRuns{
 		`scenario "cico" is declared differently`: newRecord(other),
-		"has not begun":         bare,
-		"has no complete block": newRecord(begun),
+		"has not started":                         bare,
+		"has no complete block":                   newRecord(begun),
 	} {
 		if _, err := crosscompare.Compare(newRecord(first), second, crosscompare.Options{}); !errors.Is(err, crosscompare.ErrNothingToCompare) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -151,7 +151,7 @@ func (m *BlockModel) solve(cells []Cell, sums []blockSum, unknown int) error {
 	}
 	m.factor = &mat.Cholesky{}
 	if !m.factor.Factorize(normal) {
-		return fmt.Errorf("fitting %d arms: the equations have no single solution", unknown+1)
+		return fmt.Errorf("fitting %d arms: the equations have no unique solution", unknown+1)
 	}
 	m.effect = mat.NewVecDense(unknown, nil)
 	if err := m.factor.SolveVecTo(m.effect, right); err != nil {

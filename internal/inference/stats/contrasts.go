@@ -157,7 +157,7 @@ func fullMatrix(levels [][]int) ([]int, error) {
 		}
 		for factor, level := range combination {
 			if level < 0 {
-				return nil, fmt.Errorf("arm %d has level %d: levels count from zero", arm, level)
+				return nil, fmt.Errorf("arm %d has level %d: levels start at zero", arm, level)
 			}
 			counts[factor] = max(counts[factor], level+1)
 		}

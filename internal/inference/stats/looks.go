@@ -106,7 +106,7 @@ func (l InterimAnalyses) levels() []*levels {
 // fit fails only for lists of different lengths.
 func fit(curve *interp.FritschButland, x, y []float64) {
 	if err := curve.Fit(x, y); err != nil {
-		panic(fmt.Sprintf("fitting the levels of looks: %v", err))
+		panic(fmt.Sprintf("fitting the levels of interim analyses: %v", err))
 	}
 }
 

@@ -103,7 +103,7 @@ func (r fresh) List(ctx context.Context, list client.ObjectList, options ...clie
 	}
 	list.SetResourceVersion(version)
 	if err := meta.SetList(list, items); err != nil {
-		return fmt.Errorf("putting pages together: %w", err)
+		return fmt.Errorf("merging pages: %w", err)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ var (
 		"perfruns":        sync.OnceValues(func() (*bounds, error) { return read("perfruns") }),
 		"perfschedules":   sync.OnceValues(func() (*bounds, error) { return read("perfschedules") }),
 	}
-	errUnknown = errors.New("no definition has its status")
+	errUnknown = errors.New("no CRD defines its status")
 )
 
 // boundsOf reads the limits of a resource on first use.

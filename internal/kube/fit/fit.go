@@ -22,7 +22,7 @@ import (
 // object stays below etcd's limit of 1.5 MiB.
 const MaxBytes = 768 << 10
 
-var errNothingLeft = errors.New("nothing of it fits into its schema")
+var errNothingLeft = errors.New("no part of it fits into its schema")
 
 // Status truncates a status of a resource, for example perfruns, and describes what was
 // omitted; empty if nothing was.
@@ -44,11 +44,11 @@ func Status[T any](resource string, status *T) (leftOut string, err error) {
 		return "", nil
 	}
 	if text, err = json.Marshal(fields); err != nil {
-		return "", fmt.Errorf("encoding a status that was cut: %w", err)
+		return "", fmt.Errorf("encoding a truncated status: %w", err)
 	}
 	fitted := new(T)
 	if err := json.Unmarshal(text, fitted); err != nil {
-		return "", fmt.Errorf("reading a status that was cut: %w", err)
+		return "", fmt.Errorf("reading a truncated status: %w", err)
 	}
 	*status = *fitted
 	return c.sentence(), nil
@@ -120,7 +120,7 @@ func (c *cutter) shrink(fields any, size int) error {
 		lists := map[string]*weight{}
 		weigh(fields, "", lists)
 		if len(lists) == 0 {
-			return fmt.Errorf("%w: its texts alone take %d bytes", errNothingLeft, size)
+			return fmt.Errorf("%w: its text alone has %d bytes", errNothingLeft, size)
 		}
 		heaviest := slices.MaxFunc(slices.Sorted(maps.Keys(lists)), func(a, b string) int { return cmp.Compare(lists[a].bytes, lists[b].bytes) })
 		c.halve(fields, "", heaviest, lists[heaviest].longest/2)

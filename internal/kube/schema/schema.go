@@ -119,7 +119,7 @@ func IsOurs(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind().Group == v1alpha1.GroupVersion.Group
 }
 
-var errNoObject = errors.New("it is no object of Kubernetes: those begin with apiVersion and kind")
+var errNoObject = errors.New("it is not a Kubernetes object, which has apiVersion and kind")
 
 // parse keeps integers, which rules expect.
 func parse(document []byte) (*unstructured.Unstructured, error) {

@@ -24,7 +24,7 @@ type Suggestion struct {
 }
 
 func (s Suggestion) String() string {
-	return fmt.Sprintf("%s is no %s: write %s", s.Written, s.Wanted, s.Instead)
+	return fmt.Sprintf("%s is not a %s: write %s", s.Written, s.Wanted, s.Instead)
 }
 
 // Suggest returns the probably intended value of a field; false if there is no guess.
@@ -76,7 +76,7 @@ func suggested(at *structural.Structural, name, text string, isText bool) Sugges
 	case at.Type == "string" && isText && strings.HasSuffix(name, "Percentage"):
 		return Suggestion{Wanted: "number", Instead: quoted(repair.Number(text)), ByRule: true}
 	case at.Type == "string" && !isText:
-		return Suggestion{Wanted: "text", Instead: strconv.Quote(text)}
+		return Suggestion{Wanted: "string", Instead: strconv.Quote(text)}
 	}
 	return Suggestion{}
 }

@@ -77,7 +77,7 @@ func TestPageSurvivesServerLoss(t *testing.T) {
 	p.ExpectOffline()
 	served.CloseClientConnections()
 	served.Close()
-	p.Until("document.querySelector('[role=alert]')?.innerText.includes('The server does not respond')")
+	p.Until("document.querySelector('[role=alert]')?.innerText.includes('The server has not responded')")
 	p.Must(browser.Text + ".includes('Check-In 417 ms')")
 }
 

@@ -37,7 +37,7 @@ const (
 var (
 	errGone = errors.New("the experiment was deleted")
 	// errOutdated: the last seen version has expired, so everything is listed again.
-	errOutdated = errors.New("what was seen is too old")
+	errOutdated = errors.New("the last seen version has expired")
 )
 
 // Experiment is a followed experiment. Run must be running.
@@ -110,11 +110,11 @@ func (e *Experiment) lose(err error) (isNew bool) {
 func why(err error) string {
 	switch {
 	case apierrors.IsForbidden(err):
-		return "It refuses: " + prose.Sentence(err.Error()) + "."
+		return "The cluster denies access: " + prose.Sentence(err.Error()) + "."
 	case apierrors.IsUnauthorized(err):
-		return "It no longer knows who asks: log in again."
+		return "The cluster no longer accepts your credentials: log in again."
 	}
-	return "It is asked again every few seconds: " + prose.Sentence(err.Error()) + "."
+	return "PerfLab retries every few seconds: " + prose.Sentence(err.Error()) + "."
 }
 
 // look lists everything, then watches. It returns the error that ended the watch.

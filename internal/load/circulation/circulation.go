@@ -92,11 +92,11 @@ func (c circulation) Validate(path *field.Path, _ kind.ConfigMaps) (field.ErrorL
 	switch place := path.Child("checkInCheckOut", "users"); {
 	case c.Users < least:
 		return field.ErrorList{field.Invalid(place, c.Users, fmt.Sprintf(
-			"load %q: %d transactions a minute with pauses of %g s each keep %d users busy even if the system responds at once: raise users, to about %d, or lower arrivals.perMinute",
+			"load %q: %d transactions a minute with pauses of %g s each keep %d users busy even if the system responds at once: raise users to about %d, or lower arrivals.perMinute",
 			c.name, c.Arrivals.PerMinute, pauses, least, 2*least))}, nil
 	case float64(c.Users) < 1.5*float64(least):
 		return nil, []kind.Warning{kind.Warningf(place,
-			"load %q: %d transactions a minute with pauses of %g s each keep %d of %d users busy even if the system responds at once: transactions may begin late, and count from when they are due; raise users to about %d",
+			"load %q: %d transactions a minute with pauses of %g s each keep %d of %d users busy even if the system responds at once: transactions may start late, and are measured from when they are due; raise users to about %d",
 			c.name, c.Arrivals.PerMinute, pauses, least, c.Users, 2*least)}
 	}
 	return nil, nil
@@ -192,7 +192,7 @@ func (c circulation) Describe() string {
 		text += ", " + c.arrivals()
 	}
 	if c.RampUp != nil {
-		text += " over a ramp-up of " + prose.Duration(c.RampUp.Duration)
+		text += " with a ramp-up of " + prose.Duration(c.RampUp.Duration)
 	}
 	return text
 }

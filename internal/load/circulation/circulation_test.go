@@ -80,7 +80,7 @@ func TestPrimarySkipsUnusedTransactions(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	for settings, want := range map[string]string{
 		`{}`:                     "check-in and check-out by 8 users",
-		`{users: 1, rampUp: 2m}`: "check-in and check-out by 1 user over a ramp-up of 2m",
+		`{users: 1, rampUp: 2m}`: "check-in and check-out by 1 user with a ramp-up of 2m",
 	} {
 		expect.Equal(t, want, cico(t, settings).Describe(), "%s", settings)
 	}

@@ -113,7 +113,7 @@ func (i dataImport) Progress(last *v1alpha1.LoadProgress) string {
 func (dataImport) Terms() kind.BatchTerms {
 	return kind.BatchTerms{
 		Verb: "imports", Noun: "Import", Title: "Imports",
-		Durations:  "Durations of imports, by the import jobs' own clock",
+		Durations:  "Durations of imports, from the import jobs' timestamps",
 		Rates:      "Records imported per second",
 		RateMetric: metric.RecordsPerSecond,
 	}

@@ -150,18 +150,18 @@ func TestCheckRequiresEveryRecord(t *testing.T) {
 		says     string
 	}{
 		"all":             {`{}`, map[string]float64{"imports": 1, "records": 400}, ""},
-		"too many failed": {`{imports: 5}`, map[string]float64{"imports": 5, "imports_failed": 3, "records": 800}, "5 of 5 imports ended, 3 failed; validity.maxFailedImports allows 2, of which one has to succeed"},
+		"too many failed": {`{imports: 5}`, map[string]float64{"imports": 5, "imports_failed": 3, "records": 800}, "5 of 5 imports ended, 3 failed; validity.maxFailedImports allows 2 to fail, and at least one must succeed"},
 		"some may fail":   {`{imports: 5}`, map[string]float64{"imports": 5, "imports_failed": 2, "records": 1300, "records_failed": 700, "child_jobs": 9, "child_jobs_failed": 2}, ""},
 		"not all":         {`{imports: 2}`, map[string]float64{"imports": 2, "imports_failed": 2}, "2 of 2 imports ended, 2 failed"},
 		"one is missing":  {`{imports: 5}`, map[string]float64{"imports": 4, "imports_failed": 1, "records": 1200}, "4 of 5 imports ended, 1 failed"},
 		"import missing":  {`{imports: 2}`, map[string]float64{"imports": 1, "records": 400}, `load "create": 1 of 2 imports ended, 0 failed`},
 		"import failed":   {`{}`, map[string]float64{"imports": 1, "imports_failed": 1, "records": 400}, "1 of 1 import ended, 1 failed"},
-		"records failed":  {`{}`, map[string]float64{"imports": 1, "records": 400, "records_failed": 3}, "400 of 400 records got in, 3 failed"},
-		"records missing": {`{}`, map[string]float64{"imports": 1, "records": 390}, "390 of 400 records got in, 0 failed"},
+		"records failed":  {`{}`, map[string]float64{"imports": 1, "records": 400, "records_failed": 3}, "400 of 400 records were imported, 3 failed"},
+		"records missing": {`{}`, map[string]float64{"imports": 1, "records": 390}, "390 of 400 records were imported, 0 failed"},
 		"jobs failed": {
 			`{}`,
 			map[string]float64{"imports": 1, "imports_failed": 1, "child_jobs": 100, "child_jobs_failed": 4, "records": 384},
-			"4 of 100 jobs of split files failed or ended cancelled",
+			"4 of 100 jobs of split files failed or were canceled",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

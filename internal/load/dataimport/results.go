@@ -53,7 +53,7 @@ func (i dataImport) Check(measured *payload.Payload, validity v1alpha1.Validity)
 		return nil
 	}
 	if children := measured.Total(counterChildJobsFailed); children > 0 {
-		return kind.Faultf(v1alpha1.ReasonImportIncomplete, "load %q: %d of %s of split files failed or ended cancelled",
+		return kind.Faultf(v1alpha1.ReasonImportIncomplete, "load %q: %d of %s of split files failed or were canceled",
 			i.name, int(children), prose.Counted(int(measured.Total(counterChildJobs)), "job"))
 	}
 	if failed > 0 || imports != float64(i.Imports) {
@@ -63,7 +63,7 @@ func (i dataImport) Check(measured *payload.Payload, validity v1alpha1.Validity)
 	wanted := float64(i.Imports) * float64(i.Records)
 	records, lost := measured.Total(counterRecords), measured.Total(counterRecordsFailed)
 	if lost > 0 || records != wanted {
-		return kind.Faultf(v1alpha1.ReasonImportIncomplete, "load %q: %d of %s got in, %d failed",
+		return kind.Faultf(v1alpha1.ReasonImportIncomplete, "load %q: %d of %s were imported, %d failed",
 			i.name, int(records), prose.Counted(int(wanted), "record"), int(lost))
 	}
 	return nil
@@ -74,7 +74,7 @@ func (i dataImport) allowed(validity v1alpha1.Validity) string {
 	if i.Imports < 2 {
 		return ""
 	}
-	return fmt.Sprintf("; validity.maxFailedImports allows %d, of which one has to succeed", validity.MaxFailedImportsOrDefault())
+	return fmt.Sprintf("; validity.maxFailedImports allows %d to fail, and at least one must succeed", validity.MaxFailedImportsOrDefault())
 }
 
 // Observe uses the durations of the jobs, from their timestamps. The client's durations

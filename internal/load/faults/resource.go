@@ -20,7 +20,7 @@ import (
 )
 
 // ErrManifest means that a manifest can't be the resource of a fault.
-var ErrManifest = errors.New("the manifest is not that of a fault")
+var ErrManifest = errors.New("invalid fault manifest")
 
 // reservedGroups are the API groups that the operator always writes with its own permissions.
 var reservedGroups = []string{v1alpha1.GroupVersion.Group, "coordination.k8s.io"}
@@ -36,7 +36,7 @@ func Manifest(raw []byte) (*unstructured.Unstructured, error) {
 	case err != nil || object.GetAPIVersion() == "" || object.GetKind() == "":
 		return nil, fmt.Errorf("%w: write apiVersion and kind, for example chaos-mesh.org/v1alpha1 and NetworkChaos", ErrManifest)
 	case slices.Contains(reservedGroups, version.Group):
-		return nil, fmt.Errorf("%w: kinds of %s are the operator's own", ErrManifest, version.Group)
+		return nil, fmt.Errorf("%w: API group %s is reserved for the operator", ErrManifest, version.Group)
 	}
 	metadata, _, err := unstructured.NestedMap(object.Object, "metadata")
 	if err != nil {
@@ -44,7 +44,7 @@ func Manifest(raw []byte) (*unstructured.Unstructured, error) {
 	}
 	for key := range metadata {
 		if key != "labels" && key != "annotations" {
-			return nil, fmt.Errorf("%w: remove metadata.%s: PerfLab sets it", ErrManifest, key)
+			return nil, fmt.Errorf("%w: PerfLab sets metadata.%s: remove it", ErrManifest, key)
 		}
 	}
 	return object, nil

@@ -51,5 +51,5 @@ func milliseconds(number float64) (time.Duration, error) {
 }
 
 func noDuration(text string) error {
-	return invalidf("%q is no duration of at most a year: write %s", text, cmp.Or(repair.Duration(text), "for example 30m"))
+	return invalidf("%q is not a duration of at most a year: write %s", text, cmp.Or(repair.Duration(text), "for example 30m"))
 }

@@ -59,7 +59,7 @@ func (s scenario) executor() (executor, error) {
 	}
 	known, found := executors[name]
 	if !found {
-		return executor{}, invalidf("%s.executor is %q: write one that k6 2.2 has (%s)", s.place, name, strings.Join(slices.Sorted(maps.Keys(executors)), ", "))
+		return executor{}, invalidf("%s.executor is %q: write one that k6 2.2 supports (%s)", s.place, name, strings.Join(slices.Sorted(maps.Keys(executors)), ", "))
 	}
 	return known, nil
 }
@@ -111,11 +111,11 @@ func (s scenario) check(name string) error {
 		return err
 	}
 	if !scenarioName.MatchString(name) {
-		return invalidf("the scenario %q needs another name: write one of letters, digits, '-' and '_'", name)
+		return invalidf("scenario %q has an invalid name: use only letters, digits, '-' and '_'", name)
 	}
 	for field := range s.fields {
 		if !slices.Contains(common, field) && !slices.Contains(known.fields, field) {
-			return invalidf("%s has a field %q, which its executor %s does not take: correct it, or take it out", s.place, field, s.fields["executor"])
+			return invalidf("%s has a field %q, which its executor %s does not support: correct it, or remove it", s.place, field, s.fields["executor"])
 		}
 	}
 	_, length := s.end()
@@ -149,7 +149,7 @@ func (r *reader) stageDurations() time.Duration {
 		total += stage.duration("duration", missing, 0)
 		r.fail(stage.err)
 		if total > longest {
-			r.fail(fmt.Errorf("the stages of %s take longer than a year together", r.place))
+			r.fail(fmt.Errorf("the stages of %s together take longer than a year", r.place))
 			return 0
 		}
 	}
@@ -183,7 +183,7 @@ func (r *reader) rampedUsers() int64 {
 		r.fail(stage.err)
 	}
 	if r.err == nil && most == 0 {
-		r.fail(invalidf("%s has no users: write a target above 0 into one of its stages", r.place))
+		r.fail(invalidf("%s has no users: set a target above 0 in one of its stages", r.place))
 	}
 	return most
 }
@@ -196,7 +196,7 @@ func (r *reader) iteratingUsers() int64 {
 func (r *reader) sharingUsers() int64 {
 	users := r.integer("vus", 1, 1)
 	if iterations := r.integer("iterations", 1, 1); r.err == nil && iterations < users {
-		r.fail(invalidf("%s has %d iterations for %d users, and k6 takes one for each at least: write more iterations, or fewer vus", r.place, iterations, users))
+		r.fail(invalidf("%s has %d iterations for %d users, and k6 needs at least one for each: write more iterations, or fewer vus", r.place, iterations, users))
 	}
 	return users
 }

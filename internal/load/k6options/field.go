@@ -28,7 +28,7 @@ func (r *reader) value(name string, required bool) (any, string, bool) {
 	switch value.(type) {
 	case nil:
 		if required {
-			r.fail(invalidf("%s is missing: write it", place))
+			r.fail(invalidf("%s is missing: add it", place))
 		}
 		return nil, place, false
 	case unknown:
@@ -98,7 +98,7 @@ func (r *reader) stages() []*reader {
 	}
 	list, plain := value.([]any)
 	if !plain || len(list) == 0 {
-		r.fail(invalidf("%s is no list of stages: write at least one, for example {duration: '5m', target: 10}", place))
+		r.fail(invalidf("%s is not a list of stages: write at least one, for example {duration: '5m', target: 10}", place))
 		return nil
 	}
 	stages := make([]*reader, 0, len(list))

@@ -121,7 +121,7 @@ func readArguments(list []string, otherVersion bool) (arguments, error) {
 	for i := 0; i < len(list); {
 		taken, err := read.next(list, i)
 		if err != nil && !otherVersion {
-			return read, fmt.Errorf("k6 2.2 does not take %s: %w%s", strings.Join(list[i:i+taken], " "), err, repair.Advice(meant(err)))
+			return read, fmt.Errorf("k6 2.2 rejects %s: %w%s", strings.Join(list[i:i+taken], " "), err, repair.Advice(meant(err)))
 		}
 		i += taken
 	}
@@ -148,7 +148,7 @@ func (a *arguments) next(list []string, i int) (taken int, err error) {
 	return 1, err
 }
 
-var errSecondScript = errors.New("it is no flag, so k6 takes it for a second script: take it out")
+var errSecondScript = errors.New("it is not a flag, so k6 reads it as a second script: remove it")
 
 func (a *arguments) parse(list []string, index int) error {
 	var flags []Flag
@@ -175,7 +175,7 @@ func (a arguments) file(env environment) layer {
 	return layer{}
 }
 
-var errFile = errors.New("a file of options is read when it runs")
+var errFile = errors.New("k6 reads a configuration file at run time")
 
 // layer returns the options in the arguments.
 func (a arguments) layer() (layer, error) {

@@ -89,7 +89,7 @@ func findConflict(options object, hasStages bool) string {
 	if len(given) < 2 || len(given) == 2 && given[0] == optionIterations && given[1] == optionDuration {
 		return ""
 	}
-	return "k6 takes no " + given[len(given)-2] + " beside " + given[len(given)-1] + ": take one of them out"
+	return "k6 does not accept " + given[len(given)-2] + " together with " + given[len(given)-1] + ": remove one of them"
 }
 
 // filled removes stages without a duration, as k6 does, and reports whether any remain.

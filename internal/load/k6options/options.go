@@ -22,10 +22,10 @@ import (
 var (
 	ErrIterations = errors.New("it ends when its iterations are done")
 	ErrNone       = errors.New("it exports no options")
-	ErrComputed   = errors.New("is computed when it runs")
-	ErrSource     = errors.New("it can't be read as JavaScript")
-	ErrAbsent     = errors.New("only the script knows")
-	errVersion    = errors.New("not every version of k6 has users take the place of scenarios")
+	ErrComputed   = errors.New("is computed at run time")
+	ErrSource     = errors.New("it can't be parsed as JavaScript")
+	ErrAbsent     = errors.New("the script is unavailable")
+	errVersion    = errors.New("not every version of k6 replaces scenarios when users are set")
 )
 
 // Source is a source of options.
@@ -162,7 +162,7 @@ func (e Execution) check(script layer) error {
 			return &Refusal{e.Source, fault.Error()}
 		}
 		if function := scenario.function(); !script.exporting(function) {
-			return &Refusal{FromScript, fmt.Sprintf("it exports no function %q: write export, or another exec", function)}
+			return &Refusal{FromScript, fmt.Sprintf("it does not export function %q: export it, or set another exec", function)}
 		}
 	}
 	return nil

@@ -47,12 +47,12 @@ func (s script) absent(configMaps kind.ConfigMaps) (kind.Length, error) {
 	}
 	key := s.ConfigMap
 	if key == nil {
-		return kind.Length{}, fmt.Errorf("%w, which is in no ConfigMap", k6options.ErrAbsent)
+		return kind.Length{}, fmt.Errorf("%w: it is not in a ConfigMap", k6options.ErrAbsent)
 	}
 	if _, given := configMaps[key.Name]; !given {
-		return kind.Length{}, fmt.Errorf("%w; add the file with ConfigMap %q with -f", k6options.ErrAbsent, key.Name)
+		return kind.Length{}, fmt.Errorf("%w: add the file with ConfigMap %q with -f", k6options.ErrAbsent, key.Name)
 	}
-	return kind.Length{}, fmt.Errorf("%w, and ConfigMap %q has no key %q", k6options.ErrAbsent, key.Name, key.Key)
+	return kind.Length{}, fmt.Errorf("%w: ConfigMap %q has no key %q", k6options.ErrAbsent, key.Name, key.Key)
 }
 
 func (s script) isWorkflows() bool { return s.Path == workflows && s.Script.Image == "" }

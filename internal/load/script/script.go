@@ -148,7 +148,7 @@ func (s script) Check(measured *payload.Payload, _ v1alpha1.Validity) *kind.Faul
 		return nil
 	}
 	return kind.Faultf(v1alpha1.ReasonResultsMissing,
-		"load %q made %s in its window, and none of them belongs to a transaction: put them into k6 groups, take a tag that they have for one, for example script.transactions {by: Tag, tag: name}, or record a trend of your own (by: Trend)",
+		"load %q sent %s in its window, and none belongs to a transaction: put them into k6 groups, use one of their tags as the transaction, for example script.transactions {by: Tag, tag: name}, or record your own trend (by: Trend)",
 		s.load.Name, prose.Counted(requests, "request"))
 }
 

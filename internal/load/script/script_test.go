@@ -74,32 +74,32 @@ func TestValidate(t *testing.T) {
 		"arguments of its own": {script: `{path: /a.js, arguments: [--vus, "8", --duration=30m]}`},
 		"an output": {
 			script: `{path: /a.js, arguments: [--vus, "8", --out=json]}`,
-			fault:  `loads.script.arguments[2]: Invalid value: "--out=json": --out=json is set by PerfLab: take it out`,
+			fault:  `loads.script.arguments[2]: Invalid value: "--out=json": --out=json is set by PerfLab: remove it`,
 		},
 		"an output in short": {
 			script: `{path: /a.js, arguments: ["-u8", "-ojson"]}`,
-			fault:  `loads.script.arguments[1]: Invalid value: "-ojson": -ojson is set by PerfLab: take it out`,
+			fault:  `loads.script.arguments[1]: Invalid value: "-ojson": -ojson is set by PerfLab: remove it`,
 		},
 		"an output for another k6": {
 			script: `{path: /a.js, image: "grafana/k6:0.50.0", results: Histograms, arguments: ["--colour=red", "--no-summary"]}`,
-			fault:  `loads.script.arguments[1]: Invalid value: "--no-summary": --no-summary is set by PerfLab: take it out`,
+			fault:  `loads.script.arguments[1]: Invalid value: "--no-summary": --no-summary is set by PerfLab: remove it`,
 		},
-		"summaries of two runners": {script: `{path: /a.js, image: "grafana/k6:2.2.0"}`, warning: "no common percentiles, so load \"search\" will have none"},
+		"summaries of two runners": {script: `{path: /a.js, image: "grafana/k6:2.2.0"}`, warning: "percentiles of several runners can't be merged from k6's own summaries, so load \"search\" has none"},
 		"an unknown flag": {
 			script: `{path: /a.js, arguments: [--users, "8"]}`,
-			fault:  `loads.script.arguments: Invalid value: "--users 8": k6 2.2 does not take --users: unknown flag: --users`,
+			fault:  `loads.script.arguments: Invalid value: "--users 8": k6 2.2 rejects --users: unknown flag: --users`,
 		},
 		"a duration without a unit": {
 			script: `{path: /a.js, arguments: [-u2, -d, "300"]}`,
-			fault:  `loads.script.arguments: Invalid value: "-u2 -d 300": k6 2.2 does not take -d 300: invalid argument "300" for "-d, --duration" flag: time: missing unit in duration "300": write 300s`,
+			fault:  `loads.script.arguments: Invalid value: "-u2 -d 300": k6 2.2 rejects -d 300: invalid argument "300" for "-d, --duration" flag: time: missing unit in duration "300": write 300s`,
 		},
 		"a duration in words": {
 			script: `{path: /a.js, arguments: [-u2, --duration=5min]}`,
-			fault:  `loads.script.arguments: Invalid value: "-u2 --duration=5min": k6 2.2 does not take --duration=5min: invalid argument "5min" for "-d, --duration" flag: time: unknown unit "min" in duration "5min": write 5m`,
+			fault:  `loads.script.arguments: Invalid value: "-u2 --duration=5min": k6 2.2 rejects --duration=5min: invalid argument "5min" for "-d, --duration" flag: time: unknown unit "min" in duration "5min": write 5m`,
 		},
 		"users in text": {
 			script: `{path: /a.js, arguments: ["-u1,000", -d5m]}`,
-			fault:  `loads.script.arguments: Invalid value: "-u1,000 -d5m": k6 2.2 does not take -u1,000: invalid argument "1,000" for "-u, --vus" flag: strconv.ParseInt: parsing "1,000": invalid syntax: write 1000`,
+			fault:  `loads.script.arguments: Invalid value: "-u1,000 -d5m": k6 2.2 rejects -u1,000: invalid argument "1,000" for "-u, --vus" flag: strconv.ParseInt: parsing "1,000": invalid syntax: write 1000`,
 		},
 		"a stage in words": {
 			script: `{path: /a.js, arguments: [--stage, "5min:10"]}`,
@@ -107,26 +107,26 @@ func TestValidate(t *testing.T) {
 		},
 		"a variable in minutes": {
 			script: `{path: /a.js, env: [{name: K6_DURATION, value: 5 minutes}]}`,
-			fault:  `loads.script.env: Invalid value: "search": K6_DURATION is "5 minutes": "5 minutes" is no duration of at most a year: write 5m`,
+			fault:  `loads.script.env: Invalid value: "search": K6_DURATION is "5 minutes": "5 minutes" is not a duration of at most a year: write 5m`,
 		},
 		"an unknown flag of another k6": {script: `{path: /a.js, image: "grafana/k6:0.50.0", results: Histograms, arguments: [--users, "8"]}`},
 		"users for scenarios": {
 			script:  `{` + fromMap + `, arguments: [-u50]}`,
-			warning: `script.arguments of load "search" take the place of the scenarios in main.js: k6 runs none of them, and ends when its iterations are done; write users and time into the scenarios, and take these arguments out (loads.script.arguments)`,
+			warning: `script.arguments of load "search" replace the scenarios in main.js: k6 runs none of them, and ends when its iterations are done; write users and time into the scenarios, and remove these arguments (loads.script.arguments)`,
 		},
 		"time for scenarios": {
 			script:  `{` + fromMap + `, env: [{name: K6_DURATION, value: 5m}, {name: K6_VUS, value: "4"}]}`,
-			warning: `script.env of load "search" take the place of the scenarios in main.js: k6 runs none of them; write`,
+			warning: `script.env of load "search" replace the scenarios in main.js: k6 runs none of them; write`,
 		},
 		"users for scenarios of another k6": {script: `{` + fromMap + `, image: "grafana/k6:1.8.1", results: Histograms, arguments: [-u50]}`},
 		"a runner more than users": {
 			script: `{path: /a.js, arguments: [-u1, -d5m]}`,
-			fault:  `loads.parallelism: Invalid value: 2: load "search" has 1 user, and every k6 runner needs at least one: write parallelism: 1 or less, or more users`,
+			fault:  `loads.parallelism: Invalid value: 2: load "search" has 1 user, and every k6 runner needs at least one: set parallelism to 1 or less, or add users`,
 		},
 		"a runner for each user": {script: `{` + fromMap + `}`},
 		"workflows": {
 			script: `{path: /scripts/workflows.js}`,
-			fault:  "loads.parallelism: Invalid value: 2: /scripts/workflows.js runs in one k6 runner: take out parallelism, or set it to 1",
+			fault:  "loads.parallelism: Invalid value: 2: /scripts/workflows.js runs in one k6 runner: remove parallelism, or set it to 1",
 		},
 		"TypeScript": {
 			script: `{configMap: {name: search, key: typed.ts}}`,
@@ -134,11 +134,11 @@ func TestValidate(t *testing.T) {
 		},
 		"TypeScript under another name": {
 			script: `{configMap: {name: search, key: typed.js}}`,
-			fault:  `loads.script.configMap.key: Invalid value: "typed.js": k6 does not run the script: it can't be read as JavaScript: script: Line 1:6 Unexpected token :`,
+			fault:  `loads.script.configMap.key: Invalid value: "typed.js": k6 does not run the script: it can't be parsed as JavaScript: script: Line 1:6 Unexpected token :`,
 		},
 		"what another k6 may run": {
 			script:  `{configMap: {name: search, key: typed.js}, image: "example.org/k6:dev", results: Histograms}`,
-			warning: `load "search" has an image of its own, and k6 2.2 would not run it: it can't be read as JavaScript`,
+			warning: `load "search" has its own image, and k6 2.2 would not run its script: it can't be parsed as JavaScript`,
 		},
 		"a variable in words": {
 			script: `{path: /a.js, env: [{name: K6_VUS, value: many}]}`,
@@ -167,10 +167,10 @@ func TestScriptsWithoutTransactions(t *testing.T) {
 	}}
 	const plain, grouped = `{configMap: {name: search, key: plain.js}`, `{configMap: {name: search, key: group.js}`
 	for script, want := range map[string]string{
-		plain + `}`:                                     "the script of load \"search\" (plain.js) has no group: all its requests are measured as one, belong to no transaction, and its runs do not count; put them into k6 groups, or take a tag that they have for their transaction: script.transactions {by: Tag, tag: name} (loads.script)",
+		plain + `}`:                                     "the script of load \"search\" (plain.js) has no group: all its requests are measured together and belong to no transaction, so its runs are invalid; put them into k6 groups, or use one of their tags as the transaction: script.transactions {by: Tag, tag: name} (loads.script)",
 		plain + `, transactions: {by: Group}}`:          "(plain.js) has no group",
-		plain + `, transactions: {by: Tag, tag: page}}`: `(plain.js) writes no tag "page": all its requests are measured as one`,
-		plain + `, transactions: {by: Trend}}`:          `(plain.js) writes no tag "transaction": all its requests`,
+		plain + `, transactions: {by: Tag, tag: page}}`: `(plain.js) does not set the tag "page": all its requests are measured together`,
+		plain + `, transactions: {by: Trend}}`:          `(plain.js) does not set the tag "transaction": all its requests`,
 		plain + `, transactions: {by: Tag, tag: step}}`: "",
 		plain + `, transactions: {by: Tag, tag: name}}`: "",
 		plain + `, results: Summary}`:                   "",
@@ -204,11 +204,11 @@ func TestLength(t *testing.T) {
 		"by arguments":               {script: `{` + fromMap + `, env: [{name: K6_DURATION, value: 7m}], arguments: [-d, 8m]}`, lasts: 8 * time.Minute},
 		"by stages in arguments":     {script: `{path: /a.js, arguments: [--stage, "3m:5", "--stage=5m:5"]}`, lasts: 8 * time.Minute},
 		"by iterations":              {script: `{` + fromMap + `, arguments: [-i, "5"]}`, fault: "script.arguments: it ends when its iterations are done"},
-		"in a ConfigMap not given":   {script: `{configMap: {name: other, key: main.js}}`, fault: `only the script knows; add the file with ConfigMap "other" with -f`},
-		"in a key that is not there": {script: `{configMap: {name: search, key: other.js}}`, fault: `only the script knows, and ConfigMap "search" has no key "other.js"`},
+		"in a ConfigMap not given":   {script: `{configMap: {name: other, key: main.js}}`, fault: `the script is unavailable: add the file with ConfigMap "other" with -f`},
+		"in a key that is not there": {script: `{configMap: {name: search, key: other.js}}`, fault: `the script is unavailable: ConfigMap "search" has no key "other.js"`},
 		"of PerfLab's workflows":     {script: `{path: /scripts/workflows.js, env: [{name: DURATION_SECONDS, value: "1800"}]}`, lasts: 30 * time.Minute},
-		"of workflows for no time":   {script: `{path: /scripts/workflows.js, env: [{name: DURATION_SECONDS, value: long}]}`, fault: `script.env: "longs" is no duration of at most a year: write for example 30m`},
-		"in an image":                {script: `{path: /a.js}`, fault: "only the script knows, which is in no ConfigMap"},
+		"of workflows for no time":   {script: `{path: /scripts/workflows.js, env: [{name: DURATION_SECONDS, value: long}]}`, fault: `script.env: "longs" is not a duration of at most a year: write for example 30m`},
+		"in an image":                {script: `{path: /a.js}`, fault: "the script is unavailable: it is not in a ConfigMap"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			length, err := search(t, test.script).Length(kind.Assumptions{ConfigMaps: files})
@@ -230,7 +230,7 @@ func TestCheckFindsRequestsOutsideTransactions(t *testing.T) {
 	}
 	measured.Count("http_reqs", at, 7)
 	fault := search(t, `{path: /a.js}`).Check(measured, v1alpha1.Validity{})
-	if fault == nil || fault.Reason != v1alpha1.ReasonResultsMissing || !strings.Contains(fault.Message, `load "search" made 7 requests in its window`) {
+	if fault == nil || fault.Reason != v1alpha1.ReasonResultsMissing || !strings.Contains(fault.Message, `load "search" sent 7 requests in its window`) {
 		t.Errorf("without transactions: %+v", fault)
 	}
 	measured.Record("keyword", "ok", at, time.Second)

@@ -41,13 +41,13 @@ func (s script) CountsFailures() bool { return transactions(s.Script.Transaction
 // NoTransactions warns of a script without transactions: all its requests are then measured
 // as one.
 func (s script) NoTransactions(path *field.Path) kind.Warning {
-	lacks, advice := "has no group", "put them into k6 groups, or take a tag that they have for their transaction: script.transactions {by: Tag, tag: name}"
+	lacks, advice := "has no group", "put them into k6 groups, or use one of their tags as the transaction: script.transactions {by: Tag, tag: name}"
 	switch by := s.Script.Transactions; {
 	case by != nil && by.By == byTrend:
-		lacks, advice = fmt.Sprintf("writes no tag %q", trendTag), `record each transaction: new Trend("transaction_duration", true).add(milliseconds, {transaction: "Check-In", outcome: "ok"})`
+		lacks, advice = fmt.Sprintf("does not set the tag %q", trendTag), `record each transaction: new Trend("transaction_duration", true).add(milliseconds, {transaction: "Check-In", outcome: "ok"})`
 	case by != nil && by.By == "Tag":
-		lacks, advice = fmt.Sprintf("writes no tag %q", by.Tag), fmt.Sprintf("give them the tag: {tags: {%s: \"Check-In\"}}", by.Tag)
+		lacks, advice = fmt.Sprintf("does not set the tag %q", by.Tag), fmt.Sprintf("give them the tag: {tags: {%s: \"Check-In\"}}", by.Tag)
 	}
-	return kind.Warningf(path.Child("script"), "the script of load %q (%s) %s: all its requests are measured as one, belong to no transaction, and its runs do not count; %s",
+	return kind.Warningf(path.Child("script"), "the script of load %q (%s) %s: all its requests are measured together and belong to no transaction, so its runs are invalid; %s",
 		s.load.Name, s.ConfigMap.Key, lacks, advice)
 }

@@ -78,7 +78,7 @@ func (m Metric) transactionPhrase() string {
 	case Samples:
 		return "number of " + subject
 	case Max:
-		return subject + " longest response time"
+		return subject + " maximum response time"
 	}
 	return subject + " " + m.Statistic + " response time"
 }
@@ -91,7 +91,7 @@ func (m Metric) wholePhrase() string {
 		}
 		return "duration of import " + m.Of
 	case ClientDuration:
-		return "duration of import " + m.Of + " as the client saw it"
+		return "client-side duration of import " + m.Of
 	case RecordsPerSecond:
 		return "records per second of import " + m.Of
 	case RequestsPerSecond:
@@ -155,11 +155,11 @@ func ResourcePhrase(resource string) string {
 	case CPU:
 		return "CPU"
 	case CPUUsed:
-		return "share of CPUs in use"
+		return "CPU utilization"
 	case MemoryFree:
 		return "free memory"
 	case DiskUsed:
-		return "share of disks in use"
+		return "disk utilization"
 	case StorageFree:
 		return "free storage"
 	case ActiveSessions:
@@ -169,9 +169,9 @@ func ResourcePhrase(resource string) string {
 	case WritesPerSecond:
 		return "writes per second"
 	case ReadLatency:
-		return "time of a read"
+		return "read latency"
 	case WriteLatency:
-		return "time of a write"
+		return "write latency"
 	case BytesIn:
 		return "bytes in"
 	case BytesOut:
@@ -181,19 +181,19 @@ func ResourcePhrase(resource string) string {
 	case CPUPressure:
 		return "CPU pressure"
 	case OtherCPU:
-		return "CPU that is not the run's"
+		return "CPU use by other workloads"
 	case LoadAverage:
 		return "load average"
 	case CPUSpeed:
 		return "CPU speed"
 	case DiskRead:
-		return "reading from disks"
+		return "disk reads"
 	case DiskWritten:
-		return "writing to disks"
+		return "disk writes"
 	case NetworkIn:
-		return "receiving from the network"
+		return "received network traffic"
 	case NetworkOut:
-		return "sending to the network"
+		return "sent network traffic"
 	}
 	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
 		return kind + " connections"

@@ -42,7 +42,7 @@ func (r *Reader) Read(run string, observations []v1alpha1.Observation, use func(
 		switch {
 		case err == nil:
 		case len(r.faults) < maxFaults:
-			r.faults = append(r.faults, fmt.Sprintf("a value of run %q is left out: metric %q: %v", run, observations[i].Metric, err))
+			r.faults = append(r.faults, fmt.Sprintf("a value of run %q is omitted: metric %q: %v", run, observations[i].Metric, err))
 		default:
 			r.more++
 		}
@@ -63,7 +63,7 @@ func (r *Reader) Faults() []string {
 		return r.faults
 	}
 	return append(r.faults[:len(r.faults):len(r.faults)],
-		fmt.Sprintf("%s %s left out", prose.Counted(r.more, "more value"), prose.Verb(r.more, "is", "are")))
+		fmt.Sprintf("%s %s omitted", prose.Counted(r.more, "more value"), prose.Verb(r.more, "is", "are")))
 }
 
 // OfValidRun returns the observations in the status of a run, if the run is valid.

@@ -35,14 +35,14 @@ func TestReaderReportsInvalidValues(t *testing.T) {
 	})
 	expect.Equal(t, []float64{1.5, -2}, read, "values")
 	faults := reader.Faults()
-	for _, want := range []string{`run "run-1" is left out: metric "m": reading "fast"`, "the value NaN is not a finite", "+Inf", `reading ""`, "is unlucky"} {
+	for _, want := range []string{`run "run-1" is omitted: metric "m": reading "fast"`, "the value NaN is not a finite", "+Inf", `reading ""`, "is unlucky"} {
 		if !slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, want) }) {
 			t.Errorf("%q is not among %q", want, faults)
 		}
 	}
 	reader.Read(run.Name, run.Status.Observations, func(*v1alpha1.Observation, float64) error { return nil })
 	for range 2 {
-		if faults = reader.Faults(); len(faults) != 6 || faults[5] != "4 more values are left out" {
+		if faults = reader.Faults(); len(faults) != 6 || faults[5] != "4 more values are omitted" {
 			t.Errorf("faults %q", faults)
 		}
 	}

@@ -71,7 +71,7 @@ func ObserveCapacity(spec *v1alpha1.PerfRunSpec, measured map[string]Measured, s
 	}
 	found := capacity.FromRun(seen)
 	if found.Side == capacity.Unknown {
-		return nil, nil, kind.Faultf(v1alpha1.ReasonResultsMissing, "capacity: the run visited no level")
+		return nil, nil, kind.Faultf(v1alpha1.ReasonResultsMissing, "capacity: the run reached no level")
 	}
 	return summarizeCapacity(load, objectives, found, levels)
 }
@@ -130,7 +130,7 @@ func fillMissing(levels []capacity.Level, objectives []v1alpha1.Objective) *Faul
 		isMissing := func(level capacity.Level) bool { return math.IsNaN(level.Margins[i]) }
 		if len(levels) > 0 && !slices.ContainsFunc(levels, func(level capacity.Level) bool { return !isMissing(level) }) {
 			return kind.Faultf(v1alpha1.ReasonResultsMissing,
-				"capacity: the objective's metric %q was measured at no level: check its name, and lengthen the step", objective.Metric)
+				"capacity: the objective's metric %q was not measured at any level: check its name, and lengthen the step", objective.Metric)
 		}
 		for _, level := range levels {
 			if isMissing(level) && !metric.Parse(objective.Metric).IsServer() {
@@ -173,7 +173,7 @@ var limitFormat = regexp.MustCompile(`^(-?[0-9]+(?:[.][0-9]+)?) *([^0-9 ]*)$`)
 func ParseLimit(text, in string) (float64, error) {
 	parts := limitFormat.FindStringSubmatch(text)
 	if parts == nil {
-		return math.NaN(), fmt.Errorf("the limit %q is not a number with an optional unit: write for example 500ms", text)
+		return math.NaN(), fmt.Errorf("the limit %q is not a number with an optional unit: write one, for example 500ms", text)
 	}
 	value, err := decimal.Parse(parts[1])
 	if err != nil || parts[2] == "" {
@@ -181,7 +181,7 @@ func ParseLimit(text, in string) (float64, error) {
 	}
 	factor, same := unit.Factor(parts[2], in)
 	if !same {
-		return math.NaN(), fmt.Errorf("the limit %q is in another unit than the metric, which is in %q: write it in that unit", text, in)
+		return math.NaN(), fmt.Errorf("the limit %q has another unit than the metric, which is in %q: write the limit in this unit", text, in)
 	}
 	return value * factor, nil
 }

@@ -127,7 +127,7 @@ func TestDroppedIterationsLimitTheCapacity(t *testing.T) {
 func TestRunWithoutLevelsIsInvalid(t *testing.T) {
 	spec := stepped(atMost400ms)
 	spec.Levels = nil
-	if _, _, fault := results.ObserveCapacity(spec, measurements(slowing(1, 1, 1)), nil); fault == nil || !strings.Contains(fault.Message, "visited no level") {
+	if _, _, fault := results.ObserveCapacity(spec, measurements(slowing(1, 1, 1)), nil); fault == nil || !strings.Contains(fault.Message, "reached no level") {
 		t.Errorf("fault %v", fault)
 	}
 }
@@ -140,7 +140,7 @@ func TestLateIterationsAreReported(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	p.Count("perflab_late_iterations", at(50), 60)
-	if got := results.LateIterations(loads, measurements(p)); len(got) != 1 || !strings.Contains(got[0], `load "cico": 20 % of the transactions began late`) {
+	if got := results.LateIterations(loads, measurements(p)); len(got) != 1 || !strings.Contains(got[0], `load "cico": 20 % of the transactions started late`) {
 		t.Errorf("%q, want 20 %%", got)
 	}
 }
@@ -151,8 +151,8 @@ func TestObjectivesThatCannotBeJudged(t *testing.T) {
 		objective v1alpha1.Objective
 		message   string
 	}{
-		"not measured": {v1alpha1.Objective{Metric: "cico/Check-Out/p95", Max: "1s"}, `the objective's metric "cico/Check-Out/p95" was measured at no level`},
-		"other unit":   {v1alpha1.Objective{Metric: "cico/Check-In/p95", Max: "1%"}, `the limit "1%" is in another unit than the metric, which is in "ms"`},
+		"not measured": {v1alpha1.Objective{Metric: "cico/Check-Out/p95", Max: "1s"}, `the objective's metric "cico/Check-Out/p95" was not measured at any level`},
+		"other unit":   {v1alpha1.Objective{Metric: "cico/Check-In/p95", Max: "1%"}, `the limit "1%" has another unit than the metric, which is in "ms"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, fault := results.ObserveCapacity(stepped(tc.objective), measured, nil); fault == nil || !strings.Contains(fault.Message, tc.message) {

@@ -115,7 +115,7 @@ func claim(what, asked, said string) error {
 	if asked == said {
 		return nil
 	}
-	return fmt.Errorf("%w: %s %q was asked, what its log holds says it is of %s %q", ErrOtherSource, what, asked, what, said)
+	return fmt.Errorf("%w: expected %s %q, but the log has the results of %s %q", ErrOtherSource, what, asked, what, said)
 }
 
 // Unreadable returns the fault of a run with an invalid log.

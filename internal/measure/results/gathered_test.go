@@ -50,11 +50,11 @@ func TestReadRejectsOtherSources(t *testing.T) {
 	}{
 		"what was asked":              {"cico", "run-1", "run-1-cico-1-x", ""},
 		"the first half of its users": {"cico", "run-1", "run-1-cico-1-x 0:1/2", ""},
-		"another run":                 {"cico", "run-2", "run-1-cico-1-x", `run "run-1" was asked, what its log holds says it is of run "run-2"`},
-		"another load":                {"create", "run-1", "run-1-cico-1-x", `load "cico" was asked`},
-		"another pod":                 {"cico", "run-1", "run-1-cico-2-y", `pod "run-1-cico-1-x" was asked`},
-		"a pod of almost that name":   {"cico", "run-1", "run-1-cico-1-xy", `says it is of pod "run-1-cico-1-xy"`},
-		"several pods":                {"cico", "run-1", "run-1-cico-1-x,other", `says it is of pod "run-1-cico-1-x,other"`},
+		"another run":                 {"cico", "run-2", "run-1-cico-1-x", `expected run "run-1", but the log has the results of run "run-2"`},
+		"another load":                {"create", "run-1", "run-1-cico-1-x", `expected load "cico"`},
+		"another pod":                 {"cico", "run-1", "run-1-cico-2-y", `expected pod "run-1-cico-1-x"`},
+		"a pod of almost that name":   {"cico", "run-1", "run-1-cico-1-xy", `the results of pod "run-1-cico-1-xy"`},
+		"several pods":                {"cico", "run-1", "run-1-cico-1-x,other", `the results of pod "run-1-cico-1-x,other"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := payload.New(test.load, test.run, test.runner, start)
@@ -86,10 +86,10 @@ func TestSummaryIsBounded(t *testing.T) {
 		logs []string
 		says string
 	}{
-		"many metrics":             {[]string{metrics(1001, "m")}, "1001 metrics, at most 1000"},
-		"many of several runners":  {[]string{metrics(600, "a"), metrics(600, "b")}, "1200 metrics, at most 1000"},
-		"a long name":              {[]string{metrics(1, strings.Repeat("a", 512))}, "513 bytes, at most 512"},
-		"more bytes than are read": {[]string{metrics(20_000, strings.Repeat("a", 60))}, "more than the 1 MiB"},
+		"many metrics":             {[]string{metrics(1001, "m")}, "1001 metrics, more than the limit of 1000"},
+		"many of several runners":  {[]string{metrics(600, "a"), metrics(600, "b")}, "1200 metrics, more than the limit of 1000"},
+		"a long name":              {[]string{metrics(1, strings.Repeat("a", 512))}, "513 bytes, more than the limit of 512"},
+		"more bytes than are read": {[]string{metrics(20_000, strings.Repeat("a", 60))}, "larger than the limit of 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all results.LogResults

@@ -84,11 +84,11 @@ func countFitting(sizes []int, count, bytes int) int {
 
 func omissionWarnings(twins, surplus, all int) (warnings []string) {
 	if twins > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s left out, which %s the name of another: transactions of one load have names that cannot be distinguished",
-			prose.Counted(twins, "observation")+" "+prose.Verb(twins, "is", "are"), prose.Verb(twins, "has", "have")))
+		warnings = append(warnings, fmt.Sprintf("%s omitted because %s the name of another: transactions of one load have names that cannot be distinguished",
+			prose.Counted(twins, "observation")+" "+prose.Verb(twins, "is", "are"), prose.Verb(twins, "it has", "they have")))
 	}
 	if surplus > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of %s %s not kept: more than %d KiB of them are too much for one run; group the transactions of its loads",
+		warnings = append(warnings, fmt.Sprintf("%d of %s %s not stored: the limit of a run is %d KiB; group the transactions of its loads",
 			surplus, prose.Counted(all, "observation"), prose.Verb(surplus, "is", "are"), maxStoredBytes>>10))
 	}
 	return warnings

@@ -31,8 +31,8 @@ func TestWhatIsKeptOfObservations(t *testing.T) {
 		"few":                       {all: observations(10, ""), inStatus: 10},
 		"more than the status has":  {all: observations(1200, ""), inStatus: 1000, inRaw: 1200},
 		"long names":                {all: observations(600, long), inStatus: 464, inRaw: 600},
-		"more than a run may leave": {all: observations(1200, long), inStatus: 464, inRaw: 697, warnings: []string{"503 of 1200 observations are not kept: more than 384 KiB"}},
-		"twins":                     {all: slices.Concat(observations(3, ""), observations(2, "")), inStatus: 3, warnings: []string{"2 observations are left out, which have the name of another"}},
+		"more than a run may leave": {all: observations(1200, long), inStatus: 464, inRaw: 697, warnings: []string{"503 of 1200 observations are not stored: the limit of a run is 384 KiB"}},
+		"twins":                     {all: slices.Concat(observations(3, ""), observations(2, "")), inStatus: 3, warnings: []string{"2 observations are omitted because they have the name of another"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept, err := results.SelectForStatus(test.all)

@@ -303,7 +303,7 @@ func TestSparseSamples(t *testing.T) {
 		})
 	}
 	said := results.Sparse(every(1, 1, 60), window("", 10.5, 12.5))
-	const want = "1 figure of postgres/primary has too few values in the measured window: it must be at least 2 minutes long, and half of it known by the end"
+	const want = "1 figure of postgres/primary has too few values in the measured window: the window must be at least 2 minutes long, and half of its values available at its end"
 	if len(said) != 1 || said[0] != want {
 		t.Errorf("it says %q, want %q", said, want)
 	}

@@ -62,7 +62,7 @@ func Sparse(samples *payload.Samples, window Window) []string {
 	}
 	var sentences []string
 	for _, server := range slices.Sorted(maps.Keys(missed)) {
-		sentences = append(sentences, fmt.Sprintf("%s of %s %s too few values in the measured window: it must be at least %d minutes long, and half of it known by the end",
+		sentences = append(sentences, fmt.Sprintf("%s of %s %s too few values in the measured window: the window must be at least %d minutes long, and half of its values available at its end",
 			prose.Counted(missed[server], "figure"), server, prose.Verb(missed[server], "has", "have"), int(math.Ceil(shortest[server].Minutes()))))
 	}
 	return sentences

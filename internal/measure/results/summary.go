@@ -75,7 +75,7 @@ func ReadSummary(log io.Reader) (*Summary, error) {
 			rest := &io.LimitedReader{R: lines, N: maxSummary}
 			found, bad := decodeSummary(io.MultiReader(strings.NewReader(line), rest))
 			if rest.N <= 0 {
-				return nil, fmt.Errorf("%w: k6's summary has more than the %d MiB that are read of it", payload.ErrTooLarge, maxSummary>>20)
+				return nil, fmt.Errorf("%w: k6's summary is larger than the limit of %d MiB", payload.ErrTooLarge, maxSummary>>20)
 			}
 			if bad != nil {
 				return nil, fmt.Errorf("reading k6's summary: %w", bad)
@@ -164,11 +164,11 @@ const maxSummaryMetrics = 1000
 // check rejects a summary that takes too much memory.
 func (s *Summary) check() error {
 	if count := len(s.Trends) + len(s.Counts); count > maxSummaryMetrics {
-		return fmt.Errorf("%w: k6's summary holds %d metrics, at most %d are read", payload.ErrTooLarge, count, maxSummaryMetrics)
+		return fmt.Errorf("%w: k6's summary has %d metrics, more than the limit of %d", payload.ErrTooLarge, count, maxSummaryMetrics)
 	}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(s.Trends)), slices.Collect(maps.Keys(s.Counts))) {
 		if len(name) > payload.MaxName {
-			return fmt.Errorf("%w: a metric's name in k6's summary has %d bytes, at most %d are read", payload.ErrTooLarge, len(name), payload.MaxName)
+			return fmt.Errorf("%w: a metric's name in k6's summary has %d bytes, more than the limit of %d", payload.ErrTooLarge, len(name), payload.MaxName)
 		}
 	}
 	return nil

@@ -147,7 +147,7 @@ func CheckGap(gap Gap, silences []Window, window Window, validity v1alpha1.Valid
 	case gap.Intervals() <= maxGap:
 		return nil, ""
 	case gap.Source != SilentCollectorReason:
-		return nil, fmt.Sprintf("%s sent nothing about the servers for %s", gap.Source, gap.Length.Round(time.Second))
+		return nil, fmt.Sprintf("%s provided no values of the servers for %s", gap.Source, gap.Length.Round(time.Second))
 	}
 	silent, allowed := totalLength(silences), validity.MaxGapPercentOrDefault()
 	share := percent(silent.Seconds(), window.To.Sub(window.From).Seconds())
@@ -194,8 +194,8 @@ func failedImports(observations []v1alpha1.Observation) []string {
 	for _, observation := range observations {
 		load, isCount := strings.CutSuffix(observation.Metric, "/"+metric.FailedImports)
 		if failed, err := strconv.Atoi(observation.Value); isCount && err == nil && failed > 0 {
-			sentences = append(sentences, fmt.Sprintf("load %q: %s failed and count in no duration; loads beside them are not comparable with those beside a successful one",
-				load, prose.Counted(failed, "import")))
+			sentences = append(sentences, fmt.Sprintf("load %q: %s failed and %s excluded from all durations; loads that ran alongside are not comparable with loads alongside a successful import",
+				load, prose.Counted(failed, "import"), prose.Verb(failed, "is", "are")))
 		}
 	}
 	return sentences
@@ -224,7 +224,7 @@ func LateIterations(loads []v1alpha1.Load, measured map[string]Measured) []strin
 		const few = 1
 		if share := percent(own.Total(metricLateIterations), own.Total(metricIterations)); share > few {
 			sentences = append(sentences, fmt.Sprintf(
-				"load %q: %s %% of the transactions began late, because all users were busy; they count from when they were due, so the response times include the wait; if the system was not slow, raise users",
+				"load %q: %s %% of the transactions started late, because all users were busy; response times are measured from the intended start, so they include the wait; if the system was not slow, raise users",
 				load.Name, decimal.Format(math.Round(share))))
 		}
 	}

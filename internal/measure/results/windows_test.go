@@ -131,7 +131,7 @@ func TestCheckGap(t *testing.T) {
 	}{
 		"one interval":     {gap: gap(results.SilentCollectorReason, 16)},
 		"silent collector": {gap: gap(results.SilentCollectorReason, 50), silences: silent(50), fault: "the servers were not sampled for 50s, more than 3 intervals of 15s: see the collector's log, or its node's load"},
-		"silent source":    {gap: gap("metrics", 50), warning: "metrics sent nothing about the servers for 50s"},
+		"silent source":    {gap: gap("metrics", 50), warning: "metrics provided no values of the servers for 50s"},
 		"as allowed": {
 			gap: gap(results.SilentCollectorReason, 60), silences: silent(60, 50), allowed: 11,
 			warning: "the servers were not sampled for 1m50s in all, in 2 gaps (11 % of the measured time): averages omit this time",
@@ -140,7 +140,7 @@ func TestCheckGap(t *testing.T) {
 			gap: gap(results.SilentCollectorReason, 60), silences: silent(60, 51), allowed: 11,
 			fault: "the servers were not sampled for 1m51s in all, 11.1 % of the measured time and more than the 11 % that validity.maxGapPercent allows: see the collector's log, or its node's load",
 		},
-		"a source beside what is allowed": {gap: gap("metrics", 50), allowed: 11, warning: "metrics sent nothing about the servers for 50s"},
+		"a source beside what is allowed": {gap: gap("metrics", 50), allowed: 11, warning: "metrics provided no values of the servers for 50s"},
 	} {
 		fault, warning := results.CheckGap(test.gap, test.silences, results.Window{From: at(0), To: at(counted)}, v1alpha1.Validity{MaxGapPercent: &test.allowed})
 		found := ""

@@ -39,12 +39,12 @@ func ParseSecret(secret metav1.Object, addresses []string) (List, error) {
 	list := List{namespace: secret.GetNamespace(), secret: secret.GetName()}
 	value, found := secret.GetAnnotations()[v1alpha1.AnnotationHosts]
 	if !found {
-		return list, fmt.Errorf("the Secret %q does not say which hosts its login may be sent to: if these are right, run: %s", list.secret, list.command(addresses))
+		return list, fmt.Errorf("the Secret %q does not name the hosts that its login may be sent to: if these are correct, run: %s", list.secret, list.command(addresses))
 	}
 	for item := range strings.SplitSeq(value, ",") {
 		item = strings.TrimSpace(item)
 		if !written.MatchString(item) {
-			return list, fmt.Errorf("the annotation %s of Secret %q has %q in it, which is no host, host:port or *.domain: for example b-1.example.org:9096 or *.example.org", v1alpha1.AnnotationHosts, list.secret, item)
+			return list, fmt.Errorf("the annotation %s of Secret %q contains %q, which is not a host, host:port or *.domain: write, for example, b-1.example.org:9096 or *.example.org", v1alpha1.AnnotationHosts, list.secret, item)
 		}
 		list.patterns = append(list.patterns, parse(item))
 	}
@@ -87,7 +87,7 @@ type NotAllowed struct {
 }
 
 func (e *NotAllowed) Error() string {
-	return fmt.Sprintf("the login of Secret %q may not be sent to %q: if that is right, run: %s", e.Secret, e.Address, e.Command)
+	return fmt.Sprintf("the login of Secret %q may not be sent to %q: if that host is correct, run: %s", e.Secret, e.Address, e.Command)
 }
 
 // Allow returns a [NotAllowed] if the credentials may not be sent to host:port.

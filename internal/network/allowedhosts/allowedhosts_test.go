@@ -67,14 +67,14 @@ func TestNotAllowedMessage(t *testing.T) {
 		secret *corev1.Secret
 		want   string
 	}{
-		"no annotation": {unsaid, `Secret "msk" does not say which hosts its login may be sent to: if these are right, run: kubectl annotate secret msk -n lab --overwrite 'perflab.dev/hosts=b-1.example.org:9092,b-2.example.org:9092'`},
-		"one of two":    {login("b-1.example.org"), `the login of Secret "msk" may not be sent to "b-2.example.org:9092": if that is right, run: kubectl annotate secret msk -n lab --overwrite 'perflab.dev/hosts=b-1.example.org,b-2.example.org:9092'`},
-		"empty":         {login(""), `has "" in it, which is no host`},
-		"everywhere":    {login("*"), `has "*" in it`},
-		"everywhere, .": {login("*."), `has "*." in it`},
-		"in the middle": {login("b-*.example.org"), `has "b-*.example.org" in it`},
-		"a scheme":      {login("https://b-1.example.org"), `has "https://b-1.example.org" in it`},
-		"a blank":       {login("b-1.example.org b-2.example.org"), "which is no host, host:port or *.domain: for example"},
+		"no annotation": {unsaid, `Secret "msk" does not name the hosts that its login may be sent to: if these are correct, run: kubectl annotate secret msk -n lab --overwrite 'perflab.dev/hosts=b-1.example.org:9092,b-2.example.org:9092'`},
+		"one of two":    {login("b-1.example.org"), `the login of Secret "msk" may not be sent to "b-2.example.org:9092": if that host is correct, run: kubectl annotate secret msk -n lab --overwrite 'perflab.dev/hosts=b-1.example.org,b-2.example.org:9092'`},
+		"empty":         {login(""), `contains "", which is not a host`},
+		"everywhere":    {login("*"), `contains "*"`},
+		"everywhere, .": {login("*."), `contains "*."`},
+		"in the middle": {login("b-*.example.org"), `contains "b-*.example.org"`},
+		"a scheme":      {login("https://b-1.example.org"), `contains "https://b-1.example.org"`},
+		"a blank":       {login("b-1.example.org b-2.example.org"), "which is not a host, host:port or *.domain: write, for example,"},
 	} {
 		_, err := allowedhosts.ParseSecret(c.secret, []string{"b-1.example.org:9092", "b-2.example.org:9092"})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

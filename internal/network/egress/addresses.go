@@ -11,7 +11,7 @@ const (
 	unspecified = "an unspecified address"
 	multicast   = "a multicast address"
 	broadcast   = "the broadcast address"
-	metadata    = "the metadata service of a cloud"
+	metadata    = "a cloud metadata service"
 )
 
 // standard has the addresses that are denied by default.

@@ -29,7 +29,7 @@ func (r Rules) Dialer(timeout time.Duration) *net.Dialer {
 func (r Rules) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return fmt.Errorf("%q is no address that can be checked: %w", address, err)
+		return fmt.Errorf("%q is not an address that can be checked: %w", address, err)
 	}
 	return r.Check(ctx, target)
 }

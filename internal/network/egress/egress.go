@@ -125,7 +125,7 @@ func (e *Denied) Error() string {
 	if e.leads.IsValid() {
 		subject += " leads to " + e.leads.String() + ", which"
 	}
-	return fmt.Sprintf("%s is %s, and PerfLab does not connect to it: name another address, or ask your administrator for --%s=%s", subject, e.What, FlagAllow, e.Allow)
+	return fmt.Sprintf("%s is %s, and PerfLab does not connect to it: use another address, or ask your administrator for --%s=%s", subject, e.What, FlagAllow, e.Allow)
 }
 
 // Denied is the kind of the address, for packages that detect the error by this method.
@@ -192,7 +192,7 @@ func (r Rules) resolve(ctx context.Context, port uint16) ([]entry, error) {
 		}
 		addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", server.host)
 		if err != nil {
-			return nil, fmt.Errorf("resolving the API server, which is no permitted target: %w", err)
+			return nil, fmt.Errorf("resolving the API server, which is not a permitted target: %w", err)
 		}
 		for _, address := range addresses {
 			entries = append(entries, entry{prefix: singleAddress(address), port: port, what: "the API server"})

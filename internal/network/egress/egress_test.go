@@ -45,10 +45,10 @@ func TestDefaultDenials(t *testing.T) {
 		"0.0.0.0:80": "an unspecified address", "0.1.2.3:80": "an unspecified address", "[::]:80": "an unspecified address",
 		"224.0.0.1:80": "a multicast address", "239.1.1.1:80": "a multicast address", "[ff02::1%eth0]:80": "a multicast address",
 		"255.255.255.255:80": "the broadcast address",
-		"100.100.100.200:80": "the metadata service of a cloud", "168.63.129.16:80": "the metadata service of a cloud",
-		"192.0.0.192:80": "the metadata service of a cloud", "[fd00:ec2::254]:80": "the metadata service of a cloud",
-		"[fd00:ec2::23]:80": "the metadata service of a cloud", "[fd20:ce::254]:80": "the metadata service of a cloud",
-		"[fd00:c1::a9fe:a9fe]:80": "the metadata service of a cloud",
+		"100.100.100.200:80": "a cloud metadata service", "168.63.129.16:80": "a cloud metadata service",
+		"192.0.0.192:80": "a cloud metadata service", "[fd00:ec2::254]:80": "a cloud metadata service",
+		"[fd00:ec2::23]:80": "a cloud metadata service", "[fd20:ce::254]:80": "a cloud metadata service",
+		"[fd00:c1::a9fe:a9fe]:80": "a cloud metadata service",
 		// Addresses in a cluster and on the Internet.
 		"10.244.1.7:9187": "", "10.96.0.10:53": "", "192.168.1.4:5432": "", "172.20.0.3:9092": "", "100.64.3.2:9092": "", "192.0.0.1:80": "",
 		"8.8.8.8:443": "", "1.2.3.4:80": "", "[fd12:3456::7]:9187": "", "[2a00:1450:4001::5]:443": "", "[fd00:ec3::1]:80": "",
@@ -100,7 +100,7 @@ func TestListsOfFlags(t *testing.T) {
 		"127.0.0.1:80": "", "127.0.0.3:80": denied, "127.0.0.1:6443": "the API server", "127.0.0.2:6443": "",
 		"[::1]:80": "", "[::1]:6443": "the API server", "[::ffff:127.0.0.1]:6443": "the API server", "[::ffff:127.0.0.1]:80": "",
 		"169.254.1.9:80": "", "169.254.169.254:80": "a link-local address",
-		"192.0.2.1:5432": denied, "192.0.2.1:80": "", "[fd12::1]:80": denied, "100.64.0.1:80": "", "100.100.100.200:80": "the metadata service of a cloud",
+		"192.0.2.1:5432": denied, "192.0.2.1:80": "", "[fd12::1]:80": denied, "100.64.0.1:80": "", "100.100.100.200:80": "a cloud metadata service",
 		"[64:ff9b::a01:203]:80": denied,
 	} {
 		if got := check(t, made, target); got != want {
@@ -148,10 +148,10 @@ func TestAPIServerByName(t *testing.T) {
 
 func TestDeniedMessage(t *testing.T) {
 	for target, want := range map[string]string{
-		"169.254.169.254:80":     "169.254.169.254 is a link-local address, and PerfLab does not connect to it: name another address, or ask your administrator for --allow-targets=169.254.169.254",
-		"[64:ff9b::a9fe:1]:80":   "64:ff9b::a9fe:1 leads to 169.254.0.1, which is a link-local address, and PerfLab does not connect to it: name another address, or ask your administrator for --allow-targets=169.254.0.1",
-		"[::ffff:127.0.0.1]:443": "::ffff:127.0.0.1 is a loopback address, and PerfLab does not connect to it: name another address, or ask your administrator for --allow-targets=127.0.0.1",
-		"10.96.0.1:443":          "10.96.0.1 is the API server, and PerfLab does not connect to it: name another address, or ask your administrator for --allow-targets=10.96.0.1:443",
+		"169.254.169.254:80":     "169.254.169.254 is a link-local address, and PerfLab does not connect to it: use another address, or ask your administrator for --allow-targets=169.254.169.254",
+		"[64:ff9b::a9fe:1]:80":   "64:ff9b::a9fe:1 leads to 169.254.0.1, which is a link-local address, and PerfLab does not connect to it: use another address, or ask your administrator for --allow-targets=169.254.0.1",
+		"[::ffff:127.0.0.1]:443": "::ffff:127.0.0.1 is a loopback address, and PerfLab does not connect to it: use another address, or ask your administrator for --allow-targets=127.0.0.1",
+		"10.96.0.1:443":          "10.96.0.1 is the API server, and PerfLab does not connect to it: use another address, or ask your administrator for --allow-targets=10.96.0.1:443",
 	} {
 		made := rules(t, egress.Lists{}, "10.96.0.1:443")
 		err := made.Check(t.Context(), netip.MustParseAddrPort(target))

@@ -126,7 +126,7 @@ func (b Brokers) encryption() (*tls.Config, error) {
 	}
 	config.RootCAs = x509.NewCertPool()
 	if !config.RootCAs.AppendCertsFromPEM(b.CA) {
-		return nil, errors.New("what kafka.external.tls.ca names is no certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----")
+		return nil, errors.New("kafka.external.tls.ca does not refer to a PEM certificate: it must begin with -----BEGIN CERTIFICATE-----")
 	}
 	return config, nil
 }
@@ -144,7 +144,7 @@ func (b Brokers) login() (sasl.Mechanism, error) {
 	case v1alpha1.SASLScramSHA512:
 		return auth.AsSha512Mechanism(), nil
 	default:
-		return nil, fmt.Errorf("the mechanism %q in kafka.external.sasl is not known", b.Mechanism)
+		return nil, fmt.Errorf("the mechanism %q in kafka.external.sasl is unknown", b.Mechanism)
 	}
 }
 
@@ -153,11 +153,11 @@ func explain(err error) error {
 	var authority x509.UnknownAuthorityError
 	switch {
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		return fmt.Errorf("the brokers refuse the name or the password of kafka.external.sasl.credentialsSecret: %w", err)
+		return fmt.Errorf("the brokers reject the user name or the password of kafka.external.sasl.credentialsSecret: %w", err)
 	case errors.As(err, &authority):
 		return fmt.Errorf("the brokers' certificate is not signed by kafka.external.tls.ca: %w", err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("no answer within %s: %w", timeout, err)
+		return fmt.Errorf("no response within %s: %w", timeout, err)
 	default:
 		return err
 	}

@@ -32,12 +32,12 @@ func (a Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, err
 	defer cancel()
 	versions, err := kadm.NewClient(client).ApiVersions(ctx)
 	if err != nil {
-		return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its brokers: %w", b, explain(err))
+		return kafka.ClusterState{}, fmt.Errorf("reading the versions of the brokers of Kafka at %q: %w", b, explain(err))
 	}
 	cluster := kafka.ClusterState{Brokers: int32(len(versions)), Mode: v1alpha1.KafkaModeZooKeeper, Guessed: true}
 	for _, broker := range versions.Sorted() {
 		if broker.Err != nil {
-			return kafka.ClusterState{}, fmt.Errorf("asking broker %d of Kafka at %q what it knows: %w", broker.NodeID, b, explain(broker.Err))
+			return kafka.ClusterState{}, fmt.Errorf("reading the version of broker %d of Kafka at %q: %w", broker.NodeID, b, explain(broker.Err))
 		}
 		cluster.Version = release(broker.VersionGuess())
 		if _, knows := broker.KeyMaxVersion(int16(kmsg.DescribeQuorum)); knows {
@@ -46,12 +46,12 @@ func (a Admin) Describe(ctx context.Context, b Brokers) (kafka.ClusterState, err
 	}
 	if cluster.Mode == v1alpha1.KafkaModeKRaft {
 		if cluster.Controller, err = quorum(ctx, client); err != nil {
-			return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its quorum: %w", b, err)
+			return kafka.ClusterState{}, fmt.Errorf("reading the quorum of Kafka at %q: %w", b, err)
 		}
 		return cluster, nil
 	}
 	if cluster.Controller, err = zooKeeperController(ctx, client); err != nil {
-		return kafka.ClusterState{}, fmt.Errorf("asking Kafka at %q for its controller: %w", b, err)
+		return kafka.ClusterState{}, fmt.Errorf("reading the controller of Kafka at %q: %w", b, err)
 	}
 	return cluster, nil
 }

@@ -44,11 +44,11 @@ func (a Admin) ConfigDifferences(ctx context.Context, b Brokers, wanted []kafka.
 	var differences []string
 	for _, shard := range client.RequestSharded(ctx, request) {
 		if shard.Err != nil {
-			return nil, fmt.Errorf("asking Kafka at %q for its topics' settings: %w", b, explain(shard.Err))
+			return nil, fmt.Errorf("reading the topics' settings of Kafka at %q: %w", b, explain(shard.Err))
 		}
 		for _, resource := range shard.Resp.(*kmsg.DescribeConfigsResponse).Resources {
 			if err := kerr.ErrorForCode(resource.ErrorCode); err != nil {
-				return nil, fmt.Errorf("asking Kafka at %q for the settings of topic %q: %w", b, resource.ResourceName, err)
+				return nil, fmt.Errorf("reading the settings of topic %q of Kafka at %q: %w", resource.ResourceName, b, err)
 			}
 			differences = append(differences, configDifferences(declared[resource.ResourceName], resource)...)
 		}
@@ -66,7 +66,7 @@ func configDifferences(topic kafka.Topic, resource kmsg.DescribeConfigsResponseR
 	var differences []string
 	for _, key := range slices.Sorted(maps.Keys(topic.Config)) {
 		if wanted := topic.Config[key]; found[key] != wanted {
-			differences = append(differences, fmt.Sprintf("topic %q has %s set to %q in Kafka, %q is declared", topic.Name, key, found[key], wanted))
+			differences = append(differences, fmt.Sprintf("topic %q has %s set to %q in Kafka, but %q is declared", topic.Name, key, found[key], wanted))
 		}
 	}
 	return differences

@@ -74,7 +74,7 @@ func TestEnsureTopicsStopsAtBudget(t *testing.T) {
 	cluster, brokers := start(t)
 	requests := count(cluster, kmsg.CreateTopics)
 	wanted := numbered(600, 1)
-	for pass, want := range []string{"250 of 600 topics are made", "500 of 600 topics are made", "600 of 600 topics are made"} {
+	for pass, want := range []string{"250 of 600 topics are created", "500 of 600 topics are created", "600 of 600 topics are created"} {
 		found, err := admin.EnsureTopics(t.Context(), brokers, wanted, 0)
 		expect.NoError(t, err)
 		if got := kafka.AssessTopics(wanted, found).Message; got != want || *requests != pass+1 {
@@ -146,7 +146,7 @@ func TestConfigDifferences(t *testing.T) {
 		t.Errorf("differences %q, %v", differences, err)
 	}
 	wanted[0].Config = map[string]string{"retention.ms": "2000", "cleanup.policy": "compact"}
-	want := []string{`topic "a" has retention.ms set to "1000" in Kafka, "2000" is declared`}
+	want := []string{`topic "a" has retention.ms set to "1000" in Kafka, but "2000" is declared`}
 	if differences, err := admin.ConfigDifferences(t.Context(), brokers, wanted); err != nil || !slices.Equal(differences, want) {
 		t.Errorf("differences %q, %v; want %q", differences, err, want)
 	}

@@ -65,7 +65,7 @@ func TestLogin(t *testing.T) {
 		"PlainInPlaintext": {
 			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "perflab", password)},
 			edit:    func(b *kafkaadmin.Brokers) { b.Mechanism = v1alpha1.SASLPlain },
-			want:    "readable on the network: write kafka.external.tls: {}",
+			want:    "in clear text: write kafka.external.tls: {}",
 		},
 		"PlainInPlaintextAsDeclared": {
 			options: []kfake.Opt{kfake.EnableSASL(), kfake.Superuser("PLAIN", "perflab", password)},
@@ -91,7 +91,7 @@ func TestLogin(t *testing.T) {
 		},
 		"NoCertificate": {
 			edit: func(b *kafkaadmin.Brokers) { b.TLS, b.CA = true, []byte("-----") },
-			want: "no certificate in PEM",
+			want: "not refer to a PEM certificate",
 		},
 		"TLSMissing": {
 			options: []kfake.Opt{kfake.TLS(served)},

@@ -28,9 +28,9 @@ type TopicError struct {
 
 func (r *TopicError) Error() string {
 	if r.Message == "" {
-		return fmt.Sprintf("Kafka refuses topic %q: %s", r.Topic, r.Code)
+		return fmt.Sprintf("Kafka rejects topic %q: %s", r.Topic, r.Code)
 	}
-	return fmt.Sprintf("Kafka refuses topic %q: %s: %s", r.Topic, r.Code, r.Message)
+	return fmt.Sprintf("Kafka rejects topic %q: %s: %s", r.Topic, r.Code, r.Message)
 }
 
 // EnsureTopics creates the missing topics and returns those that exist, also if
@@ -55,7 +55,7 @@ func (a Admin) EnsureTopics(ctx context.Context, b Brokers, wanted []kafka.Topic
 	for _, request := range kafka.Requests(missing) {
 		fresh, err := create(ctx, client, request)
 		if err != nil {
-			return found, fmt.Errorf("making topics in Kafka at %q: %w", b, err)
+			return found, fmt.Errorf("creating topics in Kafka at %q: %w", b, err)
 		}
 		// The topics exist, but the metadata does not have them: the brokers are behind, and
 		// more requests would not help.
@@ -91,7 +91,7 @@ func (a Admin) DeleteTopics(ctx context.Context, b Brokers, ours func(name strin
 	admin := kadm.NewClient(client)
 	details, err := admin.ListTopics(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("asking Kafka at %q for its topics: %w", b, explain(err))
+		return 0, fmt.Errorf("listing the topics of Kafka at %q: %w", b, explain(err))
 	}
 	names := slices.DeleteFunc(details.Names(), func(name string) bool { return !ours(name) })
 	const batchSize = 500
@@ -126,7 +126,7 @@ func topics(ctx context.Context, client *kgo.Client, b Brokers, wanted []kafka.T
 	}
 	response, err := request.RequestWith(ctx, client)
 	if err != nil {
-		return nil, fmt.Errorf("asking Kafka at %q for its topics: %w", b, explain(err))
+		return nil, fmt.Errorf("listing the topics of Kafka at %q: %w", b, explain(err))
 	}
 	for _, topic := range response.Topics {
 		err := kerr.ErrorForCode(topic.ErrorCode)
@@ -135,7 +135,7 @@ func topics(ctx context.Context, client *kgo.Client, b Brokers, wanted []kafka.T
 			found[*topic.Topic] = newTopicState(topic)
 		case errors.Is(err, kerr.UnknownTopicOrPartition):
 		default:
-			return nil, fmt.Errorf("asking Kafka at %q for topic %q: %w", b, *topic.Topic, err)
+			return nil, fmt.Errorf("reading topic %q of Kafka at %q: %w", *topic.Topic, b, err)
 		}
 	}
 	return found, nil

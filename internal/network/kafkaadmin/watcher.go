@@ -36,17 +36,17 @@ func (w *Watcher) Disks(ctx context.Context) (map[int32]int64, error) {
 	all, err := w.admin.DescribeAllLogDirs(ctx, nil)
 	var partly *kadm.ShardErrors
 	if err != nil && !errors.As(err, &partly) {
-		return nil, fmt.Errorf("asking Kafka at %q for its disks: %w", w.brokers, explain(err))
+		return nil, fmt.Errorf("reading the disk usage of Kafka at %q: %w", w.brokers, explain(err))
 	}
 	disks := map[int32]int64{}
 	for id, directories := range all {
 		if failed := directories.Error(); failed != nil {
-			return nil, fmt.Errorf("asking broker %d of Kafka at %q for its disks: %w", id, w.brokers, failed)
+			return nil, fmt.Errorf("reading the disk usage of broker %d of Kafka at %q: %w", id, w.brokers, failed)
 		}
 		disks[id] = directories.Size()
 	}
 	if err != nil {
-		return disks, fmt.Errorf("asking Kafka at %q for its disks: %w", w.brokers, err)
+		return disks, fmt.Errorf("reading the disk usage of Kafka at %q: %w", w.brokers, err)
 	}
 	return disks, nil
 }
@@ -57,7 +57,7 @@ func (w *Watcher) Lags(ctx context.Context) (map[string]int64, error) {
 	groups, err := w.admin.Lag(ctx)
 	var partly *kadm.ShardErrors
 	if err != nil && !errors.As(err, &partly) {
-		return nil, fmt.Errorf("asking Kafka at %q for the lags of consumers: %w", w.brokers, explain(err))
+		return nil, fmt.Errorf("reading the consumer lags of Kafka at %q: %w", w.brokers, explain(err))
 	}
 	lags := map[string]int64{}
 	for name, group := range groups {
@@ -75,7 +75,7 @@ func (w *Watcher) Records(ctx context.Context) (int64, error) {
 	offsets, err := w.admin.ListEndOffsets(ctx)
 	var partly *kadm.ShardErrors
 	if err != nil && !errors.As(err, &partly) {
-		return 0, fmt.Errorf("asking Kafka at %q for the ends of its partitions: %w", w.brokers, explain(err))
+		return 0, fmt.Errorf("reading the end offsets of Kafka at %q: %w", w.brokers, explain(err))
 	}
 	var sum int64
 	offsets.Each(func(partition kadm.ListedOffset) {

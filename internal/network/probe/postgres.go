@@ -39,7 +39,7 @@ func NewPostgres(rules egress.Rules) *Postgres {
 func (p *Postgres) Metrics(ctx context.Context, url string) (metrics contract.PostgresMetrics, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return metrics, fmt.Errorf("asking %s: %w", url, err)
+		return metrics, fmt.Errorf("requesting %s: %w", url, err)
 	}
 	response, err := p.client.Do(request)
 	if err != nil {

@@ -72,7 +72,7 @@ func TestPostgresMetricsFollowNoRedirect(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		address, _ := newTargetServer(t, status, map[string]string{"Location": elsewhere + "/secrets"})
 		_, err := probe.NewPostgres(loopback.Rules()).Metrics(t.Context(), address+"/metrics")
-		if err == nil || !strings.Contains(err.Error(), "answered with a redirect") || !strings.Contains(err.Error(), address) {
+		if err == nil || !strings.Contains(err.Error(), "returned a redirect") || !strings.Contains(err.Error(), address) {
 			t.Errorf("a redirect of %d gave %v, want an error that says who answered with it", status, err)
 		}
 	}

@@ -42,9 +42,9 @@ func (h *HTTP) Reach(ctx context.Context, url string) error {
 // checkStatus returns the error of an unexpected response.
 func checkStatus(method, url string, code int) error {
 	if egress.IsRedirect(code) {
-		return fmt.Errorf("%s %s answered with a redirect (%d %s), which PerfLab does not follow", method, url, code, http.StatusText(code))
+		return fmt.Errorf("%s %s returned a redirect (%d %s), which PerfLab does not follow", method, url, code, http.StatusText(code))
 	}
-	return fmt.Errorf("%s %s answered %d %s", method, url, code, http.StatusText(code))
+	return fmt.Errorf("%s %s returned %d %s", method, url, code, http.StatusText(code))
 }
 
 // StopRunner stops the test of the k6 whose REST API is at the address. k6 writes its results
@@ -66,7 +66,7 @@ func (h *HTTP) StopRunner(ctx context.Context, address string) error {
 func (h *HTTP) do(ctx context.Context, method, url string, body []byte) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return 0, fmt.Errorf("asking %s: %w", url, err)
+		return 0, fmt.Errorf("requesting %s: %w", url, err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := h.client.Do(request)
@@ -77,7 +77,7 @@ func (h *HTTP) do(ctx context.Context, method, url string, body []byte) (int, er
 	// Reading to the end allows the connection to be reused.
 	_, err = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20))
 	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return 0, fmt.Errorf("reading the answer of %s: %w", url, err)
+		return 0, fmt.Errorf("reading the response of %s: %w", url, err)
 	}
 	return response.StatusCode, nil
 }

@@ -106,12 +106,12 @@ func (c Confounded) String() string {
 		parts = append(parts, fmt.Sprintf("%s (%s → %s)", moved.Factor,
 			short(readable(setting, moved.Example.Baseline)), short(readable(setting, moved.Example.Arm))))
 	}
-	return fmt.Sprintf("%s differs from the baseline in %d things: %s", c.Arm, len(c.Changed), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s differs from the baseline in %d settings: %s", c.Arm, len(c.Changed), strings.Join(parts, ", "))
 }
 
 // Warning adds the consequence and the fix.
 func (c Confounded) Warning() string {
-	return c.String() + ": an effect could come from any of them; change one thing per arm, or use a matrix"
+	return c.String() + ": any of them could cause an effect; change one setting per arm, or use a matrix"
 }
 
 func short(value string) string {

@@ -113,7 +113,7 @@ func TestConfounded(t *testing.T) {
 		"VariableAndImage": {
 			reason: "what may be a secret stays one",
 			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "gateway", Image: "gateway:2", Env: []corev1.EnvVar{{Name: "DB_PASSWORD", Value: "hunter2"}}})),
-			want:   []string{`arm "changed" differs from the baseline in 2 things: modules[*].env[*] (not set → (not shown)), modules[*].image (gateway:1 → gateway:2)`},
+			want:   []string{`arm "changed" differs from the baseline in 2 settings: modules[*].env[*] (not set → (not shown)), modules[*].image (gateway:1 → gateway:2)`},
 		},
 		"Mode": {
 			reason: "another mode takes other nodes",
@@ -121,14 +121,14 @@ func TestConfounded(t *testing.T) {
 		},
 		"TwoThings": {
 			spec: listed(both),
-			want: []string{`arm "changed" differs from the baseline in 2 things: kafka.topics[*].partitions (2 → 4), postgres.readWriteSplit (true → false)`},
+			want: []string{`arm "changed" differs from the baseline in 2 settings: kafka.topics[*].partitions (2 → 4), postgres.readWriteSplit (true → false)`},
 		},
 		"HeapAndLimit": {
 			spec: listed(modulesSet(v1alpha1.ModuleSet{
 				Name: "mod-inventory", JVM: &v1alpha1.JVM{Heap: &v1alpha1.Heap{Max: ptr.To(resource.MustParse("1Gi"))}},
 				Resources: &corev1.ResourceRequirements{Limits: corev1.ResourceList{"memory": resource.MustParse("3Gi")}, Requests: systems.Full().Modules[0].Resources.Requests},
 			})),
-			want: []string{`arm "changed" differs from the baseline in 2 things: modules[*].jvm.heap (768Mi → 1Gi), modules[*].resources.limits (2Gi → 3Gi)`},
+			want: []string{`arm "changed" differs from the baseline in 2 settings: modules[*].jvm.heap (768Mi → 1Gi), modules[*].resources.limits (2Gi → 3Gi)`},
 		},
 		"Matrix": {reason: "factors vary together on purpose", spec: twoByTwo()},
 		"MatrixLevel": {
@@ -137,7 +137,7 @@ func TestConfounded(t *testing.T) {
 				spec.Matrix.Factors[0].Levels[1].Set.Modules = []v1alpha1.ModuleSet{{Name: "*", Image: "other:2"}}
 				return spec
 			}(),
-			want: []string{`level "two" of factor "partitions" differs from the baseline in 2 things: kafka.topics[*].partitions (1 → 2), modules[*].image (gateway:1 → other:2)`},
+			want: []string{`level "two" of factor "partitions" differs from the baseline in 2 settings: kafka.topics[*].partitions (1 → 2), modules[*].image (gateway:1 → other:2)`},
 		},
 	}
 	for name, tc := range cases {

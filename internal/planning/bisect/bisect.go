@@ -18,7 +18,7 @@ import (
 )
 
 // ErrAlike means that no arm can set any difference.
-var ErrAlike = errors.New("the two systems differ in nothing that an arm can set")
+var ErrAlike = errors.New("the two systems do not differ in a setting that an arm can change")
 
 // Arms of every bisection.
 const (

@@ -53,7 +53,7 @@ func AtLevel(load v1alpha1.Load, level int32, configMaps kind.ConfigMaps) (Need,
 
 // String describes the need.
 func (n Need) String() string {
-	text := fmt.Sprintf("%s take about %s of memory", prose.Counted(n.Users, "user"), mebibytes(n.MemoryBytes))
+	text := fmt.Sprintf("%s %s about %s of memory", prose.Counted(n.Users, "user"), prose.Verb(n.Users, "needs", "need"), mebibytes(n.MemoryBytes))
 	if n.Cores > 0 {
 		text += fmt.Sprintf(" and about %s", cores(n.Cores))
 	}
@@ -81,12 +81,12 @@ func (n Need) runners() string {
 func (n Need) Excesses() []string {
 	var all []string
 	if n.MemoryLimitBytes > 0 && n.MemoryBytes > n.MemoryLimitBytes {
-		all = append(all, fmt.Sprintf("%s may use %s of memory, and %s take about %s: it may be killed; raise resources.limits.memory or parallelism",
-			n.runners(), mebibytes(n.MemoryLimitBytes), prose.Counted(n.Users, "user"), mebibytes(n.MemoryBytes)))
+		all = append(all, fmt.Sprintf("%s may use %s of memory, and %s %s about %s: k6 may be killed; raise resources.limits.memory or parallelism",
+			n.runners(), mebibytes(n.MemoryLimitBytes), prose.Counted(n.Users, "user"), prose.Verb(n.Users, "needs", "need"), mebibytes(n.MemoryBytes)))
 	}
 	if n.CoreLimit > 0 && n.Cores > mostBusy*n.CoreLimit {
-		all = append(all, fmt.Sprintf("%s may use %s, and %s take about %s: above %.0f %%, a run is invalid; raise resources.limits.cpu or parallelism",
-			n.runners(), cores(n.CoreLimit), prose.Counted(n.Users, "user"), cores(n.Cores), 100*mostBusy))
+		all = append(all, fmt.Sprintf("%s may use %s, and %s %s about %s: a run above %.0f %% of the limit is invalid; raise resources.limits.cpu or parallelism",
+			n.runners(), cores(n.CoreLimit), prose.Counted(n.Users, "user"), prose.Verb(n.Users, "needs", "need"), cores(n.Cores), 100*mostBusy))
 	}
 	return all
 }

@@ -32,15 +32,15 @@ func TestNeedIsComparedWithLimits(t *testing.T) {
 		says     string
 		excesses []string
 	}{
-		"no limits": {desk(1000, 1, 0, 0), "1000 users take about 1673 MiB of memory and about 2 cores", nil},
-		"memory enough": {desk(1000, 2, 1024, 500), "1000 users take about 1745 MiB of memory and about 2 cores; the 2 k6 runners may use 2048 MiB and 1 core", []string{
-			"the 2 k6 runners may use 1 core, and 1000 users take about 2 cores: above 80 %, a run is invalid; raise resources.limits.cpu or parallelism",
+		"no limits": {desk(1000, 1, 0, 0), "1000 users need about 1673 MiB of memory and about 2 cores", nil},
+		"memory enough": {desk(1000, 2, 1024, 500), "1000 users need about 1745 MiB of memory and about 2 cores; the 2 k6 runners may use 2048 MiB and 1 core", []string{
+			"the 2 k6 runners may use 1 core, and 1000 users need about 2 cores: a run above 80 % of the limit is invalid; raise resources.limits.cpu or parallelism",
 		}},
 		"too little of both": {
-			desk(1000, 1, 512, 2400), "1000 users take about 1673 MiB of memory and about 2 cores; the k6 runner may use 512 MiB and 2.4 cores",
+			desk(1000, 1, 512, 2400), "1000 users need about 1673 MiB of memory and about 2 cores; the k6 runner may use 512 MiB and 2.4 cores",
 			[]string{
-				"the k6 runner may use 512 MiB of memory, and 1000 users take about 1673 MiB: it may be killed; raise resources.limits.memory or parallelism",
-				"the k6 runner may use 2.4 cores, and 1000 users take about 2 cores: above 80 %, a run is invalid; raise resources.limits.cpu or parallelism",
+				"the k6 runner may use 512 MiB of memory, and 1000 users need about 1673 MiB: k6 may be killed; raise resources.limits.memory or parallelism",
+				"the k6 runner may use 2.4 cores, and 1000 users need about 2 cores: a run above 80 % of the limit is invalid; raise resources.limits.cpu or parallelism",
 			},
 		},
 	} {

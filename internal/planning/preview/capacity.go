@@ -55,11 +55,11 @@ func (c Capacity) String() string {
 	if c.Unit != "1" {
 		unit = " " + c.Unit
 	}
-	each := "each until its imports have ended"
+	each := "each until its imports are finished"
 	if c.Step > 0 {
 		each = fmt.Sprintf("for %s each, of which %s are measured", c.Step, c.Measured)
 	}
-	text := fmt.Sprintf("%s: each run visits %s of %s from %d to %d%s, %s; the first run of an arm spans the range, later ones surround its capacity",
+	text := fmt.Sprintf("%s: each run visits %s of %s from %d to %d%s, %s; the first run of an arm spans the range, later runs concentrate around its capacity",
 		c.Scenario, prose.Counted(c.Levels, "level"), c.Load, c.Min, c.Max, unit, each)
 	if c.Generator != nil {
 		text += fmt.Sprintf(". At the highest level, %s", c.Generator)

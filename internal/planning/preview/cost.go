@@ -183,9 +183,9 @@ func (c Cost) String() string {
 	text := "at least " + joined(nodes)
 	switch {
 	case len(c.Unknown) > 0:
-		text = fmt.Sprintf("not known: the price list lacks %s, or their size is not known", joined(c.Unknown))
+		text = fmt.Sprintf("unknown: the price list does not include %s, or their size is unknown", joined(c.Unknown))
 	case c.PerHour == "":
-		return "not known: no pod asks for an instance type"
+		return "unknown: no pod requests an instance type"
 	default:
 		text += fmt.Sprintf(", %s %s per hour", c.PerHour, c.Currency)
 	}

@@ -312,7 +312,7 @@ func (d Design) String() string {
 		text = fmt.Sprintf("%d to %d blocks, until verdicts", d.Looks.First, d.Looks.Last)
 	}
 	if d.Alone != "" {
-		text += ", " + d.Alone + " decides alone"
+		text += ", only primary metric " + d.Alone
 	}
 	if len(d.Windows) > 0 {
 		text += ", windows half as long"

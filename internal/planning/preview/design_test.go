@@ -66,7 +66,7 @@ func TestDesignsReportPowerAndDuration(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"8 blocks", "24 blocks", "6 to 28 blocks, until verdicts", "8 blocks, day/Check-In/average decides alone", "8 blocks, windows half as long", "20 blocks, day/Check-In/average decides alone"}; !slices.Equal(names, want) {
+	if want := []string{"8 blocks", "24 blocks", "6 to 28 blocks, until verdicts", "8 blocks, only primary metric day/Check-In/average", "8 blocks, windows half as long", "20 blocks, only primary metric day/Check-In/average"}; !slices.Equal(names, want) {
 		t.Fatalf("the designs are %q, want %q", names, want)
 	}
 	declared, more, looked, alone, shorter := shown.Designs[0], shown.Designs[1], shown.Designs[2], shown.Designs[3], shown.Designs[4]

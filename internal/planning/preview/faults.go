@@ -51,7 +51,7 @@ func (f Fault) String() string {
 	}
 	text := fmt.Sprintf("%s: fault %s %s, %s; its cost is measured for %s", f.Scenario, f.Name, f.Effect, when, f.Observe)
 	if f.Objective > 0 {
-		text += fmt.Sprintf(", and transactions that take longer than %s are missing", f.Objective)
+		text += fmt.Sprintf(", and transactions that take longer than %s count as missing", f.Objective)
 	}
 	return text
 }

@@ -230,25 +230,25 @@ func (p Power) Sentences(margin int32) []string {
 	if p.Runs > 0 {
 		spread = fmt.Sprintf("in %s, whose %d piloted runs spread by %.3g %%", metric.DisplayName(p.Metric, p.Scenario), p.Runs, p.CVPercent)
 	}
-	found := fmt.Sprintf("%s can't tell any effect from noise, whatever its size, %s", prose.Counted(p.Blocks, "block"), spread)
+	found := fmt.Sprintf("%s can't detect an effect of any size, %s", prose.Counted(p.Blocks, "block"), spread)
 	if p.DetectablePercent > 0 {
-		found = fmt.Sprintf("%s %s an effect of %.1f %% or more with a chance of 80 %%, %s; intervals are about ±%.1f %%",
-			prose.Counted(p.Blocks, "block"), prose.Verb(p.Blocks, "finds", "find"), p.DetectablePercent, spread, p.HalfWidthPercent)
+		found = fmt.Sprintf("%s %s an effect of %.1f %% or more with 80 %% power, %s; intervals are about ±%.1f %%",
+			prose.Counted(p.Blocks, "block"), prose.Verb(p.Blocks, "detects", "detect"), p.DetectablePercent, spread, p.HalfWidthPercent)
 	}
-	takes := fmt.Sprintf("an effect as large as the margin of %d %% takes more than a thousand blocks", margin)
+	takes := fmt.Sprintf("detecting an effect as large as the margin of %d %% takes more than a thousand blocks", margin)
 	if p.BlocksForMargin > 0 {
-		takes = fmt.Sprintf("an effect as large as the margin of %d %% takes %s", margin, prose.Counted(p.BlocksForMargin, "block"))
+		takes = fmt.Sprintf("detecting an effect as large as the margin of %d %% takes %s", margin, prose.Counted(p.BlocksForMargin, "block"))
 	}
 	if p.BlocksForTarget > 0 {
-		takes += fmt.Sprintf(", intervals as narrow as design.target about %d", p.BlocksForTarget)
+		takes += fmt.Sprintf(", intervals as narrow as design.target take about %d", p.BlocksForTarget)
 	}
 	if p.BlocksForVerdicts > 0 {
-		takes += fmt.Sprintf("; to show as well that an arm does not differ takes %d", p.BlocksForVerdicts)
+		takes += fmt.Sprintf("; showing equivalence as well takes %d", p.BlocksForVerdicts)
 	}
 	alike := fmt.Sprintf("if an arm does not differ: %s", p.IfAlike)
 	slower := fmt.Sprintf("if an arm is slower by the margin: %s", p.IfSlower)
 	if p.Looks != nil {
-		return []string{found, takes, alike, slower, fmt.Sprintf("interim analyses after each block from %d on stop at verdicts: %s", p.Looks.First, p.Looks)}
+		return []string{found, takes, alike, slower, fmt.Sprintf("interim analyses after each block from block %d on stop the experiment at verdicts: %s", p.Looks.First, p.Looks)}
 	}
 	return []string{found, takes, alike, slower}
 }

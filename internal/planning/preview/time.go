@@ -107,13 +107,13 @@ func (a Assumptions) length(load v1alpha1.Load) (kind.Length, error) {
 
 // sentences list the assumptions: those of kinds of loads after those of single loads.
 func (a Assumptions) sentences(spec *v1alpha1.PerfExperimentSpec) []string {
-	sentences := []string{fmt.Sprintf("each run takes %s beside its load", Duration(a.Overhead))}
+	sentences := []string{fmt.Sprintf("each run takes %s in addition to its load", Duration(a.Overhead))}
 	var assumed []string
 	for _, scenario := range spec.Scenarios {
 		for _, load := range scenario.Loads {
 			length, _ := a.length(load)
 			if length.By != "" && load.Until == "" {
-				sentences = append(sentences, fmt.Sprintf("load %s lasts %s by %s", load.Name, Duration(length.Lasts), length.By))
+				sentences = append(sentences, fmt.Sprintf("load %s lasts %s according to %s", load.Name, Duration(length.Lasts), length.By))
 			}
 			if length.Assumes != "" {
 				assumed = append(assumed, length.Assumes)
@@ -148,5 +148,5 @@ func (a Assumptions) unknown(spec *v1alpha1.PerfExperimentSpec) []UnknownLength 
 
 // String describes what is unknown and how to fix it.
 func (u UnknownLength) String() string {
-	return fmt.Sprintf("load %s of scenario %s, whose length is not known: %s; where time is to end it, write script.arguments: [--duration, 30m]", u.Load, u.Scenario, u.Why)
+	return fmt.Sprintf("load %s of scenario %s, whose length is unknown: %s; to end it after a fixed time, write script.arguments: [--duration, 30m]", u.Load, u.Scenario, u.Why)
 }

@@ -33,7 +33,7 @@ func Read(entries map[string]string) (list List, faults []string) {
 			price, ok = price.SetString(text)
 		}
 		if !ok {
-			faults = append(faults, fmt.Sprintf("the price %q of %s is no number: write it like 0.0725", entries[instance], instance))
+			faults = append(faults, fmt.Sprintf("the price %q of %s is not a number: write it like 0.0725", entries[instance], instance))
 			continue
 		}
 		list[instance] = price

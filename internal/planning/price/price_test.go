@@ -55,7 +55,7 @@ func TestPerHour(t *testing.T) {
 func TestReadReportsInvalidPrices(t *testing.T) {
 	list, faults := price.Read(map[string]string{"a": "0,07", "b": "-1", "c": "", "d": "1e3", "e": "$2", "f": "1/3", "good": "2"})
 	expect.Equal(t, []string{"good"}, keys(list))
-	if len(faults) != 6 || !strings.Contains(faults[0], `the price "0,07" of a is no number`) {
+	if len(faults) != 6 || !strings.Contains(faults[0], `the price "0,07" of a is not a number`) {
 		t.Errorf("faults are %q, want one for each of six", faults)
 	}
 }

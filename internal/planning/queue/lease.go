@@ -35,7 +35,7 @@ func LeaseName(experiment types.UID) string {
 func (t *Entry) Write(lease *coordinationv1.Lease) error {
 	taken, err := json.Marshal(t.Lane)
 	if err != nil {
-		return fmt.Errorf("writing the ticket of experiment %q: %w", t.Experiment, err)
+		return fmt.Errorf("writing the queue entry of experiment %q: %w", t.Experiment, err)
 	}
 	metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.LabelTurn, "true")
 	for key, value := range map[string]string{

@@ -39,7 +39,7 @@ func (w Workload) IsSettled() bool { return w.Waiting == "" && w.Missing == "" }
 func ObserveWorkload(source v1alpha1.ImageSource, object *unstructured.Unstructured) Workload {
 	seen, title := Workload{Source: source}, fmt.Sprintf("%s %q", source.Kind, source.Name)
 	if object == nil {
-		seen.Missing = fmt.Sprintf("there is no %s in the namespace: make it, or correct onImageChange", title)
+		seen.Missing = fmt.Sprintf("there is no %s in the namespace: create it, or correct onImageChange", title)
 		return seen
 	}
 	if borrower := object.GetAnnotations()[v1alpha1.AnnotationBorrowedBy]; borrower != "" {
@@ -64,7 +64,7 @@ func containerImages(source v1alpha1.ImageSource, object *unstructured.Unstructu
 	held, _, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "template")
 	fields, _ := held.(map[string]any)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &template); err != nil {
-		return nil, fmt.Sprintf("the pods of %s can't be read", title)
+		return nil, fmt.Sprintf("the pod template of %s can't be read", title)
 	}
 	for _, container := range template.Spec.Containers {
 		if source.Container != "" && container.Name != source.Container {
@@ -79,7 +79,7 @@ func containerImages(source v1alpha1.ImageSource, object *unstructured.Unstructu
 	case len(images) == 0:
 		return nil, fmt.Sprintf("%s has no container %q: correct onImageChange", title, source.Container)
 	case len(images) > maxContainers:
-		return nil, fmt.Sprintf("%s has more than %d containers: name those that count in onImageChange", title, maxContainers)
+		return nil, fmt.Sprintf("%s has more than %d containers: name the relevant ones in onImageChange", title, maxContainers)
 	}
 	return images, ""
 }

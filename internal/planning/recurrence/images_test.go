@@ -107,7 +107,7 @@ func TestImages(t *testing.T) {
 		"one has changed, another one is gone":                {remembered: remembered, workloads: []recurrence.Workload{seen("a", "a:2", "", ""), seen("b", "", "", "is not there")}, made: "2", images: "a:2 " + same},
 		"one is no longer looked at":                          {remembered: remembered, workloads: []recurrence.Workload{seen("a", "a:1", "", "")}, images: "a:1"},
 		"one is looked at for the first time beside a change": {remembered: remembered[:1], workloads: []recurrence.Workload{seen("a", "a:2", "", ""), seen("b", "b:1", "", "")}, made: "2", images: "a:2 b:1"},
-		"an earlier one is on":                                {remembered: remembered, workloads: []recurrence.Workload{seen("a", "a:2", "", ""), seen("b", same, "", "")}, children: on, held: `experiment of the images' change to "2" waits for the end of on, with concurrencyPolicy Forbid`, images: "a:1 " + same},
+		"an earlier one is on":                                {remembered: remembered, workloads: []recurrence.Workload{seen("a", "a:2", "", ""), seen("b", same, "", "")}, children: on, held: `the experiment for the image change to "2" waits for on to finish: concurrencyPolicy is Forbid`, images: "a:1 " + same},
 		"it is suspended":                                     {remembered: remembered, workloads: []recurrence.Workload{seen("a", "a:2", "", ""), seen("b", same, "", "")}, suspend: true, images: "a:1 " + same},
 		"the release is named":                                {remembered: remembered, workloads: []recurrence.Workload{seen("a", "a:2", "", ""), seen("b", same, "", "")}, release: "okapi {tags} of {date}, {time}", made: "okapi 2 of 2026-03-01, 2026-03-01T13:00", images: "a:2 " + same},
 	} {

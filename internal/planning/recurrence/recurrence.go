@@ -230,7 +230,7 @@ func (d *decider) blockedBy(due *v1alpha1.DueExperiment, active []Child) {
 	for _, child := range active {
 		names = append(names, child.Name)
 	}
-	d.Blocked = fmt.Sprintf("experiment %s waits for the end of %s, with concurrencyPolicy Forbid", title(due), prose.Enumerate(names[:min(len(names), 3)]))
+	d.Blocked = fmt.Sprintf("the experiment %s waits for %s to finish: concurrencyPolicy is Forbid", title(due), prose.Enumerate(names[:min(len(names), 3)]))
 	if deadline, bounded := d.deadline(); bounded && due.Trigger == v1alpha1.TriggerSchedule {
 		if end := due.Time.Add(deadline + time.Second); d.Requeue.IsZero() || end.Before(d.Requeue) {
 			d.Requeue = end
@@ -241,9 +241,9 @@ func (d *decider) blockedBy(due *v1alpha1.DueExperiment, active []Child) {
 // title describes the trigger of a due experiment.
 func title(due *v1alpha1.DueExperiment) string {
 	if due.Trigger == v1alpha1.TriggerImageChange {
-		return fmt.Sprintf("of the images' change to %q", due.Release)
+		return fmt.Sprintf("for the image change to %q", due.Release)
 	}
-	return "of " + due.Time.UTC().Format(time.RFC3339)
+	return "for " + due.Time.UTC().Format(time.RFC3339)
 }
 
 func (d *decider) active() []Child {

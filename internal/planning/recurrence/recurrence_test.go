@@ -77,17 +77,17 @@ func TestTimes(t *testing.T) {
 		"it is suspended": {now: "2026-03-02T09:00:00Z", edit: func(s *v1alpha1.PerfSchedule) { s.Spec.Suspend = true }},
 		"an earlier one is on": {
 			now: "2026-03-02T02:00:00Z", children: []recurrence.Child{on},
-			held: "experiment of 2026-03-02T02:00:00Z waits for the end of nightly-1, with concurrencyPolicy Forbid", look: "2026-03-03T02:00:00Z",
+			held: "the experiment for 2026-03-02T02:00:00Z waits for nightly-1 to finish: concurrencyPolicy is Forbid", look: "2026-03-03T02:00:00Z",
 		},
 		"an earlier one is on, and there is a deadline": {
 			now: "2026-03-02T02:00:00Z", children: []recurrence.Child{on}, edit: func(s *v1alpha1.PerfSchedule) {
 				s.Spec.StartingDeadlineSeconds = ptr.To[int64](300)
 			},
-			held: "experiment of 2026-03-02T02:00:00Z waits for the end of nightly-1, with concurrencyPolicy Forbid", look: "2026-03-02T02:05:01Z",
+			held: "the experiment for 2026-03-02T02:00:00Z waits for nightly-1 to finish: concurrencyPolicy is Forbid", look: "2026-03-02T02:05:01Z",
 		},
 		"an earlier one is being taken down": {
 			now: "2026-03-02T02:00:00Z", children: []recurrence.Child{{Name: "nightly-1", State: recurrence.Succeeded, Deleting: true}},
-			held: "experiment of 2026-03-02T02:00:00Z waits for the end of nightly-1, with concurrencyPolicy Forbid", look: "2026-03-03T02:00:00Z",
+			held: "the experiment for 2026-03-02T02:00:00Z waits for nightly-1 to finish: concurrencyPolicy is Forbid", look: "2026-03-03T02:00:00Z",
 		},
 		"an earlier one is complete, another stalled": {
 			now:      "2026-03-02T02:00:00Z",
@@ -167,9 +167,9 @@ func TestDecideRejectsInvalidSchedule(t *testing.T) {
 		"TZ=UTC 0 2 * * *":       {"", "write it into timeZone"},
 		"@every 1h":              {"", "*/30 * * * *"},
 		"@fortnightly":           {"", "@daily"},
-		"0 0 31 2 *":             {"", "never comes"},
+		"0 0 31 2 *":             {"", "never occurs"},
 		"0 2 * * *":              {"Europe/Atlantis", "Europe/Berlin"},
-		"@daily":                 {"Local", `"Local" would be the operator's own`},
+		"@daily":                 {"Local", `"Local" is the operator's own time zone`},
 		strings.Repeat("1,", 99): {"", "write minute"},
 	} {
 		if _, err := recurrence.NewTimes(schedule, c.zone); err == nil || !strings.Contains(err.Error(), c.wrong) {

@@ -24,10 +24,10 @@ type Times struct {
 }
 
 var (
-	errZoneWithin = errors.New("the time zone does not belong there: write it into timeZone")
-	errEvery      = errors.New("@every counts from the last time and knows no clock: write minutes, for example */30 * * * *")
-	errNever      = errors.New("this time never comes: look at the day and the month")
-	errLocal      = errors.New(`"Local" would be the operator's own: write the name of a time zone, for example Europe/Berlin, or UTC`)
+	errZoneWithin = errors.New("the schedule contains a time zone: write it into timeZone instead")
+	errEvery      = errors.New("@every counts from the last time, not by the clock: write minutes, for example */30 * * * *")
+	errNever      = errors.New("this time never occurs: check the day and the month")
+	errLocal      = errors.New(`"Local" is the operator's own time zone: write the name of a time zone, for example Europe/Berlin, or UTC`)
 )
 
 // NewTimes parses a schedule in cron format; an empty zone is UTC.

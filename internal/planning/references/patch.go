@@ -16,10 +16,10 @@ import (
 
 // Users who otherwise need the permissions that patches need.
 const (
-	whoShapesPods  = "who sets this in a pod"
-	whoExposes     = "who changes what leads to pods"
-	whoSetsAccount = "who says what a ServiceAccount is"
-	whoPatchesPods = "patches of pods are not inspected"
+	whoShapesPods  = "anyone who sets this in a pod"
+	whoExposes     = "anyone who changes access to pods"
+	whoSetsAccount = "anyone who configures a ServiceAccount"
+	whoPatchesPods = "anyone who uses a patch of pods, which PerfLab does not inspect,"
 )
 
 // patch walks a JSON merge patch of an object.

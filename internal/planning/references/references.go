@@ -62,7 +62,7 @@ type Need struct {
 	Reference *field.Path
 	// Right that the author needs.
 	Right Right
-	// Whose describes who otherwise needs the permission, as "who mounts …", if the field does not
+	// Whose describes who otherwise needs the permission, as "anyone who mounts …", if the field does not
 	// make that clear.
 	Whose string
 }
@@ -128,7 +128,7 @@ func (f *finder) configMap(path *field.Path, name string) {
 // gives access to its content, while read access to a claim is common.
 func (f *finder) claim(path *field.Path, name string) {
 	if name != "" {
-		f.create(path, "pods", fmt.Sprintf("who mounts PersistentVolumeClaim %q", name))
+		f.create(path, "pods", fmt.Sprintf("anyone who mounts PersistentVolumeClaim %q", name))
 	}
 }
 

@@ -78,7 +78,7 @@ func (f *finder) reference(path *field.Path, value any) {
 	case v1alpha1.Patch:
 		f.patch(path.Child("merge"), reference)
 	case v1alpha1.KillFault, v1alpha1.RestartFault, v1alpha1.SwitchoverFault:
-		f.need(path, Right{Verb: verbDelete, Resource: "pods"}, "who disturbs pods")
+		f.need(path, Right{Verb: verbDelete, Resource: "pods"}, "anyone who disrupts pods")
 	case v1alpha1.PostgresRestart:
 		f.postgresImage(path.Child("image"), reference.Image)
 	case v1alpha1.Postgres:
@@ -96,7 +96,7 @@ const postgresImages = "ghcr.io/cloudnative-pg/"
 // Creating pods allows using any ServiceAccount of the namespace.
 func (f *finder) postgresImage(path *field.Path, image string) {
 	if image != "" && !strings.HasPrefix(image, postgresImages) {
-		f.create(path, "pods", "who runs an image as CloudNativePG's ServiceAccount")
+		f.create(path, "pods", "anyone who runs an image as CloudNativePG's ServiceAccount")
 	}
 }
 

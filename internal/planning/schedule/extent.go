@@ -48,13 +48,13 @@ func Extend(design v1alpha1.Design, progress Progress) Extent {
 	seen, target, blocks := newGoal(design.Target, progress), design.Target, prose.Counted(planned.Blocks, "block")
 	switch {
 	case !seen.measured:
-		planned.stop(v1alpha1.ReasonNoPrimaryMetric, "no primary metric has been measured in an arm and in the baseline, so that there is "+seen.lacking)
+		planned.stop(v1alpha1.ReasonNoPrimaryMetric, "no primary metric has been measured in both an arm and the baseline, so there is "+seen.lacking)
 	case seen.met != "":
-		planned.stop(seen.met, fmt.Sprintf("after %s %s", blocks, seen.state))
+		planned.stop(seen.met, fmt.Sprintf("after %s, %s", blocks, seen.state))
 	case planned.Blocks >= target.MaxBlocks:
-		planned.stop(v1alpha1.ReasonMaxBlocks, fmt.Sprintf("the %s of maxBlocks %s done, and %s", blocks, prose.Verb(planned.Blocks, "is", "are"), seen.state))
+		planned.stop(v1alpha1.ReasonMaxBlocks, fmt.Sprintf("the %s of maxBlocks %s finished, and %s", blocks, prose.Verb(planned.Blocks, "is", "are"), seen.state))
 	case seen.futility != "":
-		planned.stop(v1alpha1.ReasonFutility, fmt.Sprintf("after %s %s, and %s", blocks, seen.state, seen.futility))
+		planned.stop(v1alpha1.ReasonFutility, fmt.Sprintf("after %s, %s, and %s", blocks, seen.state, seen.futility))
 	case overBudget(design.BudgetOrNone(), progress):
 		planned.stop(v1alpha1.ReasonBudget, fmt.Sprintf("%s took %s, and the budget of %s has no room for another; %s",
 			blocks, progress.Elapsed.Round(time.Second), design.BudgetOrNone(), seen.state))
@@ -98,7 +98,7 @@ func precision(widest analysisplan.Precision, target *v1alpha1.PrecisionTarget) 
 const leastChance = 0.05
 
 func verdicts(standing analysisplan.VerdictProgress, target *v1alpha1.PrecisionTarget) goal {
-	seen := goal{measured: standing.Compared > 0, lacking: "nothing to give a verdict on"}
+	seen := goal{measured: standing.Compared > 0, lacking: "no comparison to decide"}
 	if standing.Undecided == 0 {
 		seen.met = v1alpha1.ReasonDecided
 		seen.state = prose.Verb(standing.Compared, "the primary comparison", fmt.Sprintf("each of the %d primary comparisons", standing.Compared)) + " has a verdict"
@@ -106,8 +106,8 @@ func verdicts(standing analysisplan.VerdictProgress, target *v1alpha1.PrecisionT
 	}
 	seen.state = fmt.Sprintf("%d of %s %s no verdict", standing.Undecided, prose.Counted(standing.Compared, "primary comparison"), prose.Verb(standing.Undecided, "has", "have"))
 	if standing.Chance < leastChance {
-		seen.futility = fmt.Sprintf("the blocks up to %d would give one to %s in arm %q with a chance of %.0f %%, and to no other with a greater",
-			target.MaxBlocks, metric.DisplayName(standing.Metric, standing.Scenario), standing.Arm, 100*standing.Chance)
+		seen.futility = fmt.Sprintf("the probability of another verdict by block %d is at most %.0f %% (%s in arm %q)",
+			target.MaxBlocks, 100*standing.Chance, metric.DisplayName(standing.Metric, standing.Scenario), standing.Arm)
 	}
 	return seen
 }

@@ -30,10 +30,10 @@ func judgeAnalysis(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []v
 	}
 	judgePairs(j, path.Child("comparisons"), spec, variants)
 	if len(loads) > 0 && len(analysisplan.New(spec).Primary) == 0 {
-		j.warn("no metric decides, for of a script it is not known which of its transactions matter: every comparison is exploratory, and no arm can win; name the metrics that decide in analysis.primary, for example %s", metric.Name(loads[0], "<transaction>", metric.Average))
+		j.warn("there is no primary metric, because a script does not declare which of its transactions matter: every comparison is exploratory, and no arm can win; list the primary metrics in analysis.primary, for example %s", metric.Name(loads[0], "<transaction>", metric.Average))
 	}
 	if len(variants) == 1 && !spec.Design.Calibrate {
-		j.advise("there is no arm beside the baseline: its runs are summed up, and nothing is compared")
+		j.advise("the baseline is the only arm: its runs are summarized, and nothing is compared")
 	}
 }
 
@@ -42,9 +42,9 @@ func judgePairs(j *judgement, path *field.Path, spec *v1alpha1.PerfExperimentSpe
 	const enough = 3
 	switch pairs := spec.Analysis.Comparisons; {
 	case pairs == v1alpha1.PairsWithinLevels && spec.Matrix == nil:
-		j.refuse(field.Invalid(path, pairs, "pairs within levels are those of a matrix, and there is none: write All or Chain"))
+		j.refuse(field.Invalid(path, pairs, "pairs within levels need a matrix, and there is none: write All or Chain"))
 	case pairs != "" && len(variants) < enough:
-		j.warn("analysis.comparisons asks for pairs beside those with the baseline, and there are none with fewer than three arms")
+		j.warn("analysis.comparisons has no effect, because with fewer than three arms the only pairs are those with the baseline")
 	}
 }
 
@@ -72,14 +72,14 @@ func metricNameFault(written string, scenarios []v1alpha1.Scenario) string {
 	case slices.Contains(loads, first):
 		return loadMetricFault(scenarios, first, rest, window)
 	case first == metric.System:
-		return fmt.Sprintf("the system as a whole has no such metric: write %s, or begin with a part of it", metric.Cost)
+		return fmt.Sprintf("the system as a whole has no such metric: write %s, or start with a component of it", metric.Cost)
 	case slices.Contains(metric.Components(), first):
 		if fault, isFault := metric.CutFault(window); isFault {
 			return lagMetricFault(name, fault, scenarios)
 		}
 		return serverMetricFault(name)
 	}
-	return fmt.Sprintf("the metric is of load %q, and no scenario has one of this name: begin with one there is (%s), or with a part of the system (%s)",
+	return fmt.Sprintf("the metric refers to load %q, and no scenario has a load of this name: start with an existing load (%s), or with a component of the system (%s)",
 		first, strings.Join(loads, ", "), strings.Join(metric.Components(), ", "))
 }
 
@@ -88,10 +88,10 @@ func windowFault(written string, loads []string) string {
 	during, isDuring := metric.CutDuring(window)
 	switch {
 	case isDuring && !slices.Contains(loads, during):
-		return fmt.Sprintf("the window is while load %q is on, and no scenario has one of this name: write during- with one there is (%s)",
+		return fmt.Sprintf("the window refers to load %q, and no scenario has a load of this name: write during- and the name of an existing load (%s)",
 			during, strings.Join(loads, ", "))
 	case window != "" && !metric.IsWindow(window):
-		return fmt.Sprintf("there is no window %q: write alone, after, during- with the name of an import, or fault- with that of a fault", window)
+		return fmt.Sprintf("%q is not a window: write alone, after, during- and the name of an import, or fault- and the name of a fault", window)
 	default:
 		return ""
 	}

@@ -33,7 +33,7 @@ func TestComparisonsNeedPairs(t *testing.T) {
 		faults, warnings := validate.Experiment(made, validate.Known{})
 		fault := slices.ContainsFunc(faults, func(one *field.Error) bool { return strings.Contains(one.Detail, "write All or Chain") })
 		warned := slices.ContainsFunc(warnings, func(warning validate.Warning) bool {
-			return strings.Contains(warning.Message, "analysis.comparisons asks for pairs")
+			return strings.Contains(warning.Message, "analysis.comparisons has no effect")
 		})
 		if fault != test.fault || warned != test.warned {
 			t.Errorf("%s: faults %v, warnings %q", name, faults, warnings)

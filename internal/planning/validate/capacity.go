@@ -44,7 +44,7 @@ func judgeCapacities(j *judgement, spec *v1alpha1.PerfExperimentSpec, scripts *s
 		}
 		judgeLevels(j, path, *scenario.Capacity, load)
 		if blocks := spec.DesignOrDefault().MostBlocks(); blocks == verdict.MinimumBlocks {
-			j.advise("scenario %q: the first block mostly looks for the capacity, and a verdict takes %d others: raise design.blocks to %d",
+			j.advise("scenario %q: the first block mostly searches for the capacity, and a verdict needs %d more: raise design.blocks to %d",
 				scenario.Name, verdict.MinimumBlocks, verdict.MinimumBlocks+1)
 		}
 		if load.DataImport == nil {
@@ -82,7 +82,7 @@ func judgeLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, loa
 		j.refuse(field.Invalid(path.Child("levels"), capacity.LevelsOrDefault(), fmt.Sprintf("from %d to %d there are only %d levels: widen the range, or write fewer levels",
 			capacity.Min, most, most-capacity.Min+1)))
 	case capacity.Required != nil && (*capacity.Required < capacity.Min || *capacity.Required > most):
-		j.refuse(field.Invalid(path.Child("required"), *capacity.Required, fmt.Sprintf("the capacity is only looked for from %d to %d: write a load in this range, or widen the range",
+		j.refuse(field.Invalid(path.Child("required"), *capacity.Required, fmt.Sprintf("the search for the capacity covers only %d to %d: write a load in this range, or widen the range",
 			capacity.Min, most)))
 	}
 }
@@ -93,19 +93,19 @@ func judgeSteps(j *judgement, path *field.Path, scenario v1alpha1.Scenario, load
 	measured := timetable.Step - timetable.Settle
 	switch given := scenario.Capacity.Step; {
 	case given != nil && load.Script == nil:
-		j.refuse(field.Forbidden(path.Child("step"), fmt.Sprintf("the duration of load %q decides: remove step, and set the duration to measurement.warmUp and %d steps", load.Name, scenario.Capacity.LevelsOrDefault())))
+		j.refuse(field.Forbidden(path.Child("step"), fmt.Sprintf("the duration of load %q determines the step: remove step, and set the duration to measurement.warmUp plus %d steps", load.Name, scenario.Capacity.LevelsOrDefault())))
 	case given == nil && load.Script != nil:
-		j.refuse(field.Required(path.Child("step"), "a script has no duration of its own: write the time at each level, for example 3m"))
+		j.refuse(field.Required(path.Child("step"), "a script has no declared duration: write the time at each level, for example 3m"))
 	case given == nil && load.Duration == nil:
 		j.refuse(field.Invalid(path.Child("load"), load.Name, "its levels need a duration: write duration instead of until"))
 	case timetable.Step <= timetable.Settle:
-		j.refuse(field.Invalid(path, timetable.Step.String(), fmt.Sprintf("a step of %s has no measured time after %s to settle: lengthen the load, or shorten settle or measurement.warmUp",
+		j.refuse(field.Invalid(path, timetable.Step.String(), fmt.Sprintf("a step of %s leaves no measured time after settling for %s: lengthen the load, or shorten settle or measurement.warmUp",
 			prose.Duration(max(timetable.Step, 0)), prose.Duration(timetable.Settle))))
 	case measured < minMeasured:
 		j.refuse(field.Invalid(path, measured.String(), fmt.Sprintf("a level is measured for %s: lengthen the load, so that this is %s or more",
 			prose.Duration(measured.Round(100*time.Millisecond)), prose.Duration(minMeasured))))
 	case measured < 2*measurement.IntervalOrDefault() && slices.ContainsFunc(scenario.Capacity.Objectives, isOfServer):
-		j.warn("scenario %q: a level is measured for %s, and servers are sampled each %s: objectives of servers may have no sample (measurement.interval)",
+		j.warn("scenario %q: a level is measured for %s, and servers are sampled every %s, so objectives of servers may have no sample: lower measurement.interval",
 			scenario.Name, prose.Duration(measured.Round(time.Second)), prose.Duration(measurement.IntervalOrDefault()))
 	}
 }
@@ -128,7 +128,7 @@ func judgeGenerator(j *judgement, scenario v1alpha1.Scenario, load v1alpha1.Load
 func judgeImportLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacity, load v1alpha1.Load) {
 	for name, given := range map[string]*metav1.Duration{"step": capacity.Step, "settle": capacity.Settle} {
 		if given != nil {
-			j.refuse(field.Forbidden(path.Child(name), fmt.Sprintf("each level of load %q is an import, which lasts as long as it takes: remove %s", load.Name, name)))
+			j.refuse(field.Forbidden(path.Child(name), fmt.Sprintf("each level of load %q is an import, which has no fixed duration: remove %s", load.Name, name)))
 		}
 	}
 	if load.DataImport.Imports > 1 {
@@ -137,7 +137,7 @@ func judgeImportLevels(j *judgement, path *field.Path, capacity v1alpha1.Capacit
 	for i, objective := range capacity.Objectives {
 		if known := kinds.ForLoad(load).(kind.SteppedBatch).LevelMetrics(); !isOfServer(objective) && !slices.Contains(known, objective.Metric) {
 			j.refuse(field.Invalid(path.Child("objectives").Index(i).Child("metric"), objective.Metric,
-				fmt.Sprintf("levels of an import are limited by %s, or a metric of a server", strings.Join(known, ", "))))
+				fmt.Sprintf("the levels of an import do not have this metric: write %s, or a metric of a server", strings.Join(known, ", "))))
 		}
 	}
 }
@@ -154,7 +154,7 @@ func judgeStages(j *judgement, path *field.Path, load v1alpha1.Load, scripts *sc
 	}
 	if text, available := scripts.configMaps[key.Name][key.Key]; available && !strings.Contains(text, steps.Variable) {
 		j.refuse(field.Invalid(path.Child("load"), load.Name, fmt.Sprintf(
-			"%s does not use the variable %s, so all levels would be alike: write stages: JSON.parse(__ENV.%s) in a scenario with the executor ramping-vus or ramping-arrival-rate",
+			"%s does not use the variable %s, so all levels would be the same: write stages: JSON.parse(__ENV.%s) in a scenario with the executor ramping-vus or ramping-arrival-rate",
 			script.Source(), steps.Variable, steps.Variable)))
 	}
 }
@@ -164,7 +164,7 @@ func judgeStages(j *judgement, path *field.Path, load v1alpha1.Load, scripts *sc
 func judgeErrorObjective(j *judgement, objective, of string, loads []v1alpha1.Load) {
 	for _, load := range loads {
 		if load.Name == of && neverFails(load) {
-			j.warn("objective %s is always 0: k6 does not report whether a group failed: set script.transactions of load %q to {by: Trend}, or to {by: Tag} with a tag", objective, load.Name)
+			j.warn("objective %s is always 0, because k6 does not report whether a group failed: set script.transactions of load %q to {by: Trend}, or to {by: Tag} with a tag", objective, load.Name)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func judgeObjectives(j *judgement, path *field.Path, scenario v1alpha1.Scenario,
 			judgeErrorObjective(j, objective.Metric, of.Of, scenario.Loads)
 		}
 		if of.Window != "" {
-			j.refuse(field.Invalid(path.Index(i).Child("metric"), objective.Metric, "an objective holds at each level: remove the window "+of.Window))
+			j.refuse(field.Invalid(path.Index(i).Child("metric"), objective.Metric, "an objective applies to each level: remove the window "+of.Window))
 		}
 		name, text := "max", objective.Max
 		if text == "" {

@@ -19,14 +19,14 @@ const maxServiceName = 62
 
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
 	if blocks := spec.DesignOrDefault().Blocks; blocks < verdict.MinimumBlocks && analysisplan.New(spec).Looks.Last == 0 {
-		j.advise("%s %s numbers, but no verdict: raise design.blocks to %d, also later",
+		j.advise("%s %s results, but no verdict: raise design.blocks to %d, now or later",
 			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks)
 	}
 	if spec.KeepWarm && spec.Reset == v1alpha1.ResetRecreate {
 		j.warn("keepWarm has no effect, because every run rebuilds everything: remove keepWarm, or reset: Recreate")
 	}
 	if spec.Design.Order == v1alpha1.OrderFixed && len(variants) > 1 {
-		j.advise("in a fixed order of runs, whatever changes over time looks like an effect of the arms: leave design.order at Randomized to compare them")
+		j.advise("in a fixed order of runs, any change over time looks like an effect of the arms: set design.order to Randomized to compare them")
 	}
 	judgeRuns(j, spec, len(variants))
 }
@@ -35,7 +35,7 @@ func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []var
 func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
 	blocks, counted := int(spec.DesignOrDefault().MostBlocks()), prose.Counted(arms, "arm")
 	if spec.Design.Calibrate {
-		counted += ", the baseline's twin"
+		counted += ", the A/A control"
 		arms++
 	}
 	up := ""
@@ -45,7 +45,7 @@ func judgeRuns(j *judgement, spec *v1alpha1.PerfExperimentSpec, arms int) {
 	runs := arms * len(spec.Scenarios) * blocks
 	if allowed := int(spec.Design.MaxRuns); allowed > 0 && runs > allowed {
 		j.refuse(field.Invalid(field.NewPath("spec", "design", "maxRuns"), allowed,
-			fmt.Sprintf("%s, %s and %s%s make %d runs, more than design.maxRuns of %d: write maxRuns: %d if they are meant, or fewer blocks",
+			fmt.Sprintf("%s, %s and %s%s make %d runs, more than design.maxRuns of %d: write maxRuns: %d if that is intended, or fewer blocks",
 				counted, prose.Counted(len(spec.Scenarios), "scenario"), up, prose.Counted(blocks, "block"), runs, allowed, runs)))
 	}
 }
@@ -60,7 +60,7 @@ func judgeNames(j *judgement, experiment string, system *v1alpha1.System, base s
 			path = path.Child("modules").Index(i).Child("name")
 		}
 		j.refuse(field.Invalid(path, module.Name,
-			fmt.Sprintf("%sthe experiment's name and module %q have %d characters together, and %d are allowed: the module's Service is called <experiment>-<module>; shorten one of them",
+			fmt.Sprintf("%sthe experiment's name and module %q together have %d characters, and %d are allowed: the module's Service is named <experiment>-<module>; shorten one of them",
 				base.who(), module.Name, len(experiment)+len(module.Name), maxServiceName)))
 	}
 }

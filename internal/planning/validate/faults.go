@@ -30,7 +30,7 @@ func judgeFaults(j *judgement, spec *v1alpha1.PerfExperimentSpec) {
 	for i, scenario := range spec.Scenarios {
 		path := field.NewPath("spec", "scenarios").Index(i).Child("faults")
 		if len(scenario.Faults) > 0 && !slices.ContainsFunc(scenario.Loads, hasHistograms) {
-			j.refuse(field.Forbidden(path, "no load of the scenario has the response times that a fault's cost is measured by: set script.results to Histograms, or add a load"))
+			j.refuse(field.Forbidden(path, "a fault's cost is measured from response times, and no load of the scenario has them: set script.results to Histograms, or add a load"))
 		}
 		if len(scenario.Faults) > 0 {
 			judgeOutcomes(j, scenario.Loads)
@@ -47,7 +47,7 @@ func judgeFaults(j *judgement, spec *v1alpha1.PerfExperimentSpec) {
 func judgeOutcomes(j *judgement, loads []v1alpha1.Load) {
 	for _, load := range loads {
 		if neverFails(load) {
-			j.warn("load %q: k6 does not report whether a group failed, so that failed transactions count as done after a fault: set script.transactions to {by: Trend}, or to {by: Tag} with a tag", load.Name)
+			j.warn("load %q: k6 does not report whether a group failed, so failed transactions count as successful after a fault: set script.transactions to {by: Trend}, or to {by: Tag} with a tag", load.Name)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func judgeResource(j *judgement, path *field.Path, fault v1alpha1.Fault, account
 		return
 	}
 	if account == "" {
-		j.refuse(field.Required(path, "the resource is created with the rights of a ServiceAccount: write spec.serviceAccountName"))
+		j.refuse(field.Required(path, "the resource is created with the permissions of a ServiceAccount: set spec.serviceAccountName"))
 	}
 	if _, err := faults.Manifest(fault.Resource.Manifest.Raw); err != nil {
 		j.refuse(field.Invalid(path.Child("manifest"), "", err.Error()))
@@ -84,7 +84,7 @@ func judgeFaultTimes(j *judgement, path *field.Path, scenario v1alpha1.Scenario,
 		j.refuse(field.Invalid(path.Child("kill", "gracePeriod"), kill.GracePeriodOrDefault().String(), "write whole seconds"))
 	}
 	if observe := fault.ObserveOrDefault(); observe < minObserve {
-		j.refuse(field.Invalid(path.Child("observe"), observe.String(), fmt.Sprintf("pods take seconds to be replaced: write %s or more", prose.Duration(minObserve))))
+		j.refuse(field.Invalid(path.Child("observe"), observe.String(), fmt.Sprintf("replacing pods takes seconds: write %s or more", prose.Duration(minObserve))))
 	}
 	for _, load := range scenario.Loads {
 		if kinds.IsBatch(load) || fault.Load != "" && fault.Load != load.Name {
@@ -114,7 +114,7 @@ func judgeFaultWithin(j *judgement, path *field.Path, load v1alpha1.Load, fault 
 	}
 	if last > lasts {
 		j.refuse(field.Invalid(path, prose.Duration(last), fmt.Sprintf(
-			"the observation may end %s after load %q has: lengthen the load, or lower after, within or observe", prose.Duration(last-lasts), load.Name)))
+			"the observation may end %s after load %q ends: lengthen the load, or lower after, within or observe", prose.Duration(last-lasts), load.Name)))
 	}
 }
 
@@ -130,7 +130,7 @@ func judgeFaultOrder(j *judgement, path *field.Path, scenario v1alpha1.Scenario)
 			free := first.After.Duration + first.WithinOrDefault() + first.ObserveOrDefault()
 			if first.Load == second.Load && second.After.Duration < free {
 				j.refuse(field.Invalid(path.Index(n).Child("after"), fault.After.Duration.String(), fmt.Sprintf(
-					"fault %q may begin while %q is observed, so that their costs can't be told apart: let it begin after %s or later, or write a scenario for each", second.Name, first.Name, prose.Duration(free))))
+					"fault %q may start while %q is observed, so their costs can't be separated: start it after %s or later, or write a scenario for each", second.Name, first.Name, prose.Duration(free))))
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func kafkaKillFault(role v1alpha1.KafkaRole, pods int32, kafka *v1alpha1.Kafka) 
 	case kafka == nil || kafka.External != nil:
 		return "kafka", role, "the system has no Kafka that PerfLab builds in every arm: name a module, or declare system.kafka"
 	case kafka.Brokers.Replicas == 1 && kafka.Brokers.Storage == nil:
-		return "kafka", role, "Kafka has one broker, whose topics go with its pod: set kafka.brokers.storage, or raise kafka.brokers.replicas and the topics' replicas"
+		return "kafka", role, "Kafka has one broker without storage, whose topics are lost with its pod: set kafka.brokers.storage, or raise kafka.brokers.replicas and the topics' replicas"
 	case role == v1alpha1.KafkaController && pods > 1:
 		return "pods", pods, "Kafka has one active controller: remove pods"
 	case role == v1alpha1.KafkaBroker && kafka.Brokers.Replicas < pods:

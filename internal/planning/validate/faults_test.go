@@ -45,19 +45,19 @@ func TestFaultsAreValidated(t *testing.T) {
 		"two controllers":         {kill, "kill: {kafka: Controller, pods: 2}", "", "Kafka has one active controller"},
 		"more brokers":            {kill, "kill: {kafka: Broker, pods: 9}", "", "lower pods, or raise kafka.brokers.replicas in every arm"},
 		"parts of seconds":        {kill, "kill: {module: gateway, gracePeriod: 500ms}", "", "write whole seconds"},
-		"after the end":           {"after: 5m", "after: 7m", "", `the observation may end 1m after load "cico" has`},
+		"after the end":           {"after: 5m", "after: 7m", "", `the observation may end 1m after load "cico" ends`},
 		"during the warm-up":      {"after: 5m", "after: 65s", "", `which begins after its warm-up: write 1m10s or more`},
-		"hardly observed":         {"observe: 3m", "observe: 2s", "", "pods take seconds to be replaced: write 5s or more"},
+		"hardly observed":         {"observe: 3m", "observe: 2s", "", "replacing pods takes seconds: write 5s or more"},
 		"of a summary":            {"{name: cico, duration: 10m, checkInCheckOut: {users: 8}}", "{name: s, script: {configMap: {name: c, key: k}, results: Summary}}", "", "set script.results to Histograms"},
-		"one during another":      {"- name: lost", "- {name: first, after: 4m, observe: 2m, kill: {postgres: Primary}}\n- name: lost", "", `fault "lost" may begin while "first" is observed`},
-		"the later one first":     {"- name: lost", "- {name: next, after: 8m, observe: 2m, kill: {postgres: Primary}}\n- name: lost", "", `fault "next" may begin while "lost" is observed`},
+		"one during another":      {"- name: lost", "- {name: first, after: 4m, observe: 2m, kill: {postgres: Primary}}\n- name: lost", "", `fault "lost" may start while "first" is observed`},
+		"the later one first":     {"- name: lost", "- {name: next, after: 8m, observe: 2m, kill: {postgres: Primary}}\n- name: lost", "", `fault "next" may start while "lost" is observed`},
 		"one after another":       {"- name: lost", "- {name: first, after: 2m, observe: 3m, kill: {postgres: Primary}}\n- name: lost", "", ""},
 		"a resource":              {kill, resourceFault, "author", ""},
-		"a resource of no one":    {kill, resourceFault, "", "write spec.serviceAccountName"},
+		"a resource of no one":    {kill, resourceFault, "", "set spec.serviceAccountName"},
 		"a resource too long":     {kill, strings.Replace(resourceFault, "begun:", "duration: 4m, begun:", 1), "author", "the fault ends after its observation"},
-		"a kind of ours":          {kill, strings.NewReplacer("chaos-mesh.org/v1alpha1", "perflab.dev/v1alpha1", "NetworkChaos", "PerfRun").Replace(resourceFault), "author", "kinds of perflab.dev are the operator's own"},
-		"a lease":                 {kill, strings.Replace(resourceFault, "chaos-mesh.org/v1alpha1", "coordination.k8s.io/v1", 1), "author", "kinds of coordination.k8s.io are the operator's own"},
-		"a resource with a name":  {kill, strings.Replace(resourceFault, "spec: {}", "metadata: {name: a}, spec: {}", 1), "author", "remove metadata.name: PerfLab sets it"},
+		"a kind of ours":          {kill, strings.NewReplacer("chaos-mesh.org/v1alpha1", "perflab.dev/v1alpha1", "NetworkChaos", "PerfRun").Replace(resourceFault), "author", "API group perflab.dev is reserved for the operator"},
+		"a lease":                 {kill, strings.Replace(resourceFault, "chaos-mesh.org/v1alpha1", "coordination.k8s.io/v1", 1), "author", "API group coordination.k8s.io is reserved for the operator"},
+		"a resource with a name":  {kill, strings.Replace(resourceFault, "spec: {}", "metadata: {name: a}, spec: {}", 1), "author", "PerfLab sets metadata.name: remove it"},
 		"a resource without kind": {kill, strings.Replace(resourceFault, "kind: NetworkChaos, ", "", 1), "author", "write apiVersion and kind"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,8 +77,8 @@ func TestGroupsNeverFail(t *testing.T) {
 	}
 	withFault := strings.TrimPrefix(lostModule[strings.Index(lostModule, "\nfaults:"):], "\n")
 	for name, tc := range map[string]struct{ transactions, rest, want string }{
-		"a fault":                {"", withFault, "failed transactions count as done after a fault"},
-		"a fault, by group":      {", transactions: {by: Group}", withFault, "failed transactions count as done after a fault"},
+		"a fault":                {"", withFault, "failed transactions count as successful after a fault"},
+		"a fault, by group":      {", transactions: {by: Group}", withFault, "failed transactions count as successful after a fault"},
 		"a fault, by trend":      {", transactions: {by: Trend}", withFault, ""},
 		"a fault, by tag":        {", transactions: {by: Tag, tag: name}", withFault, ""},
 		"errors":                 {"", withObjective("s/Search/errors"), "objective s/Search/errors is always 0"},
@@ -104,11 +104,11 @@ func TestMetricsOfFaults(t *testing.T) {
 		"cico/Check-In/p95":                       "",
 		"kafka/consumerLag/drainTime@fault-lost":  "",
 		"kafka/consumerLag/max@fault-lost":        "",
-		"kafka/consumerLag/drainTime@fault-other": `the window is after fault "other", and no scenario has one of this name`,
-		"module/gateway/cpu/average@fault-lost":   "of servers, only the lag of Kafka's consumers is measured after a fault: write kafka/consumerLag/drainTime or kafka/consumerLag/max",
-		"kafka/consumerLag/drainTime":             `there is no statistic "drainTime" of what servers use`,
-		"cico/lostTime":                           "lostTime is the cost of a fault: write cico/lostTime@fault- and its name",
-		"cico/lostTime@fault-other":               `the window is after fault "other", and no scenario with load "cico" has one of this name`,
+		"kafka/consumerLag/drainTime@fault-other": `the window is after fault "other", and no scenario has a fault of this name`,
+		"module/gateway/cpu/average@fault-lost":   "after a fault, the lag of Kafka's consumers is the only metric of servers: write kafka/consumerLag/drainTime or kafka/consumerLag/max",
+		"kafka/consumerLag/drainTime":             `"drainTime" is not a statistic of servers`,
+		"cico/lostTime":                           "lostTime is the cost of a fault: write cico/lostTime@fault- and the name of the fault",
+		"cico/lostTime@fault-other":               `the window is after fault "other", and no scenario with load "cico" has a fault of this name`,
 		"cico/Check-In/p95@fault-other":           `the window is after fault "other"`,
 	} {
 		made := withFaults(t, lostModule)
@@ -140,7 +140,7 @@ func TestTheOnlyBrokerNeedsAVolume(t *testing.T) {
 		for i := range made.Spec.System.Kafka.Topics {
 			made.Spec.System.Kafka.Topics[i].Replicas = 1
 		}
-		expectErrors(t, made, "Kafka has one broker, whose topics go with its pod: set kafka.brokers.storage")
+		expectErrors(t, made, "Kafka has one broker without storage, whose topics are lost with its pod: set kafka.brokers.storage")
 		made.Spec.System.Kafka.Brokers.Storage = &v1alpha1.Storage{Size: resource.MustParse("1Gi")}
 		expectErrors(t, made, "")
 	}

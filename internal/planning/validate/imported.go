@@ -20,15 +20,15 @@ func Imported(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	switch {
 	case !provenance.IsImported(before) && provenance.IsImported(after):
 		return field.ErrorList{field.Forbidden(annotation,
-			"an experiment that was made here can't become an imported one: take the annotation out again, and write spec.suspend: true to start no further runs")}
+			"an experiment that was created here can't become an imported one: remove the annotation, and set spec.suspend: true to start no further runs")}
 	case !provenance.IsImported(before):
 		return nil
 	case !provenance.IsImported(after) || was != is:
 		return field.ErrorList{field.Forbidden(annotation,
-			fmt.Sprintf("an imported experiment is a record of what was measured elsewhere and stays one: put the annotation back as it was (%q), or create the experiment under another name to run it here", was))}
+			fmt.Sprintf("an imported experiment is a record of what was measured elsewhere and stays imported: restore the annotation (%q), or create the experiment under another name to run it here", was))}
 	case !equality.Semantic.DeepEqual(before.Spec, after.Spec):
 		return field.ErrorList{field.Forbidden(field.NewPath("spec"),
-			"an imported experiment is a record of what was measured elsewhere, so its spec stays as it was there: put it back, or create the changed experiment under another name to run it here")}
+			"an imported experiment is a record of what was measured elsewhere, so its spec can't change: restore it, or create the changed experiment under another name to run it here")}
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func releaseFindings(who string, module *v1alpha1.Module, at setting) []finding 
 		return nil
 	}
 	return []finding{wrong(module.Image,
-		fmt.Sprintf("%s has JDK %d by its image, which does not say how large its heap is, so no run with jvm would count: write an image with JDK %d or later, or take jvm away and write the options into env", who, release, oldestLogged),
+		fmt.Sprintf("the image of %s has JDK %d, which does not log the size of its heap, so every run with jvm would be invalid: write an image with JDK %d or later, or remove jvm and write the options into env", who, release, oldestLogged),
 		at, setting{"modules", module.Name, "jvm"})}
 }
 
@@ -195,7 +195,7 @@ func (j java) heapFindings(at setting) []finding {
 			continue
 		}
 		if jvm.ReadsFile(option.text) {
-			return []finding{wrong(option.text, option.has(j.who)+"a file whose options may set the heap in spite of jvm.heap: write them into jvm.options", option.at, at)}
+			return []finding{wrong(option.text, option.has(j.who)+"a file whose options may override jvm.heap: write them into jvm.options", option.at, at)}
 		}
 		if rest, err := heap(i); err == nil && rest == declared {
 			return []finding{wrong(option.text, option.has(j.who)+j.heapFault(granted, declared, fault), option.at, at)}
@@ -207,11 +207,11 @@ func (j java) heapFindings(at setting) []finding {
 func (j java) heapFault(granted, declared int64, fault error) string {
 	switch {
 	case errors.Is(fault, jvm.ErrInitial):
-		return "a heap that starts larger than jvm.heap allows: the JVM does not start; write a smaller one"
+		return "which sets an initial heap larger than jvm.heap, so the JVM does not start: write a smaller one"
 	case fault != nil:
-		return "which the JVM does not take: " + fault.Error()
+		return "which the JVM rejects: " + fault.Error()
 	}
-	return fmt.Sprintf("which jvm.heap does not hold against: the heap is %s then, not %s; take it out, or write its heap into jvm.heap", binary(granted), binary(declared))
+	return fmt.Sprintf("which overrides jvm.heap: the heap would be %s, not %s; remove it, or write its heap into jvm.heap", binary(granted), binary(declared))
 }
 
 // maxHeap returns the maximum heap for a subset of the options.
@@ -273,7 +273,7 @@ func scriptOptionFindings(who string, module *v1alpha1.Module, started java, at 
 		found = append(found, other.startFindings()...)
 		for _, option := range other.options {
 			if module.JVM != nil && module.JVM.Heap != nil && jvm.SetsHeap(option.text) {
-				found = append(found, doubtful(option.has(who)+"beside jvm.heap: where the image hands it on, one of them counts for nothing; take it out, or name the variable in jvm.variable and take it out of env", option.at))
+				found = append(found, doubtful(option.has(who)+"in addition to jvm.heap: if the image passes it to the JVM, one of them has no effect; remove it, or name the variable in jvm.variable and remove it from env", option.at))
 			}
 		}
 	}
@@ -300,12 +300,12 @@ func optionFault(option string, declared *v1alpha1.JVM) string {
 	case len(strings.Fields(option)) != 1 || strings.TrimSpace(option) != option:
 		return "which is not one flag: write one flag per entry, without spaces"
 	case !strings.HasPrefix(option, "-"):
-		return "which is no flag: a flag starts with '-'"
+		return "which is not a flag: a flag starts with '-'"
 	case jvm.SetsHeap(option):
-		return "which sets the heap behind jvm.heap: write jvm.heap.max or jvm.heap.maxRAMPercentage instead"
+		return "which sets the heap: write jvm.heap.max or jvm.heap.maxRAMPercentage instead"
 	case strings.HasPrefix(option, "-XX:MaxMetaspaceSize=") && metaspace != nil && metaspace.Max != nil,
 		strings.HasPrefix(option, "-XX:MetaspaceSize=") && metaspace != nil && metaspace.Initial != nil:
-		return "which jvm.metaspace says already: leave one of them"
+		return "which jvm.metaspace already sets: remove one of them"
 	default:
 		return ""
 	}

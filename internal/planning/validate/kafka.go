@@ -68,7 +68,7 @@ func quorumFindings(role string, nodes *v1alpha1.KafkaNodes) []finding {
 		return nil
 	}
 	return []finding{doubtful(
-		fmt.Sprintf("%d nodes of kafka.%s survive no more failures than %d: write an odd number, for example %d", nodes.Replicas, role, nodes.Replicas-1, nodes.Replicas+1),
+		fmt.Sprintf("%d nodes of kafka.%s tolerate no more failures than %d: write an odd number, for example %d", nodes.Replicas, role, nodes.Replicas-1, nodes.Replicas+1),
 		setting{"kafka", role, "replicas"})}
 }
 
@@ -102,7 +102,7 @@ func nodeOptionFindings(who string, nodes *v1alpha1.KafkaNodes, at setting) []fi
 		case strings.HasPrefix(name, "-") || strings.HasPrefix(name, "+"):
 			found = append(found, wrong(name, fmt.Sprintf("%s.jvmOptions has %q: write the option's name alone, and true or false for a switch, for example UseG1GC: \"true\"", who, name), place))
 		case jvm.SetsHeap(option.text):
-			found = append(found, wrong(value, fmt.Sprintf("%s.jvmOptions has %s, which sets the heap behind heap: write heap instead", who, name), place))
+			found = append(found, wrong(value, fmt.Sprintf("%s.jvmOptions has %s, which sets the heap: write heap instead", who, name), place))
 		case strings.HasPrefix(name, "Unlock"):
 			// The order in which Strimzi writes them is unknown.
 			options = append([]javaOption{option}, options...)
@@ -128,7 +128,7 @@ func partitionFindings(kafka *v1alpha1.Kafka, topics v1alpha1.TopicGroup) []find
 	var found []finding
 	if topics.Partitions > maxPartitions {
 		found = append(found, wrong(topics.Partitions,
-			fmt.Sprintf("the topics of group %q have %d partitions each, and Kafka makes no topic of more than %d: write fewer", topics.Group, topics.Partitions, maxPartitions),
+			fmt.Sprintf("the topics of group %q have %d partitions each, and Kafka does not create a topic with more than %d: write fewer", topics.Group, topics.Partitions, maxPartitions),
 			setting{"kafka", "topics", topics.Group, "partitions"}))
 	}
 	// The number of external brokers is unknown.

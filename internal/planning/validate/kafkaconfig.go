@@ -34,14 +34,14 @@ func brokerConfigFindings(kafka *v1alpha1.Kafka) []finding {
 	at := func(key string) setting { return setting{"kafka", "config", key} }
 	found := settingFindings("kafka.config", kafkasettings.Broker, kafka.Config, at)
 	if kafka.Config[deletion] == "false" {
-		found = append(found, doubtful(fmt.Sprintf("kafka.config has %s: false, so that the topics of other arms stay in the brokers: leave it out if arms differ in topics", deletion), at(deletion)))
+		found = append(found, doubtful(fmt.Sprintf("kafka.config has %s: false, so the topics of other arms stay on the brokers: remove it if arms differ in topics", deletion), at(deletion)))
 	}
 	for _, keys := range replication {
 		found = append(found, factorFindings(kafka, keys.factor, keys.inSync, at)...)
 	}
 	if least, given := count(kafka.Config, minInSync); given && least > int(kafka.Brokers.Replicas) {
 		found = append(found, wrong(kafka.Config[minInSync],
-			fmt.Sprintf("kafka.config has %s: %d on %s: nothing could be written; write %d or less, or raise kafka.brokers.replicas",
+			fmt.Sprintf("kafka.config has %s: %d on %s, so Kafka would reject all writes: set %d or less, or raise kafka.brokers.replicas",
 				minInSync, least, prose.Counted(kafka.Brokers.Replicas, "broker"), kafka.Brokers.Replicas),
 			at(minInSync), setting{"kafka", "brokers", "replicas"}))
 	}
@@ -69,7 +69,7 @@ func factorFindings(kafka *v1alpha1.Kafka, factor, inSync string, at func(string
 		return nil
 	}
 	return []finding{wrong(kafka.Config[inSync],
-		fmt.Sprintf("kafka.config has %s: %d, more than %s: %d: nothing could be written there; write %d or less", inSync, least, factor, copies, copies),
+		fmt.Sprintf("kafka.config has %s: %d, more than %s: %d, so Kafka would reject writes to these topics: set %d or less", inSync, least, factor, copies, copies),
 		at(inSync), at(factor))}
 }
 
@@ -92,7 +92,7 @@ func topicConfigFindings(kafka *v1alpha1.Kafka) []finding {
 			continue
 		}
 		found = append(found, wrong(least,
-			fmt.Sprintf("the topics of group %q have %s and %s: %d in %s: nothing could be written to them with acks=all; write %d or less, or raise the group's replicas",
+			fmt.Sprintf("the topics of group %q have %s and %s: %d in %s, so Kafka would reject writes with acks=all: set %d or less, or raise the group's replicas",
 				topics.Group, prose.Counted(replicas, "replica"), minInSync, least, where, replicas),
 			below(group, "replicas"), place))
 	}
@@ -106,7 +106,7 @@ func settingFindings(who string, scope kafkasettings.Scope, config map[string]st
 		value := config[name]
 		switch err := kafkasettings.Check(scope, name, value); {
 		case scope == kafkasettings.Broker && kafka.IsIgnored(name):
-			found = append(found, doubtful(fmt.Sprintf("%s has %s, which Strimzi sets itself, and ignores here: leave it out", who, name), at(name)))
+			found = append(found, doubtful(fmt.Sprintf("%s has %s, which Strimzi sets itself and ignores here: remove it", who, name), at(name)))
 		case err != nil:
 			found = append(found, wrong(value, fmt.Sprintf("%s has %s: %q: %v", who, name, value, err), at(name)))
 		case !kafkasettings.IsKnown(scope, name):
@@ -122,11 +122,11 @@ func unknownSettingFindings(who string, scope kafkasettings.Scope, name string, 
 	meant := kafkasettings.Suggest(scope, name)
 	switch {
 	case meant != "" && scope == kafkasettings.Topic:
-		return []finding{wrong(name, fmt.Sprintf("%s has %q, which is no setting of a topic: write %s", who, name, meant), at)}
+		return []finding{wrong(name, fmt.Sprintf("%s has %q, which is not a topic setting: write %s", who, name, meant), at)}
 	case meant != "":
-		return []finding{doubtful(fmt.Sprintf("%s has %q, which is no setting of a broker: write %s, or ignore this if a plugin reads it", who, name, meant), at)}
+		return []finding{doubtful(fmt.Sprintf("%s has %q, which is not a broker setting: write %s, or ignore this if a plugin reads it", who, name, meant), at)}
 	case scope == kafkasettings.Topic:
-		return []finding{doubtful(fmt.Sprintf("%s has %q, which Kafka 3.9 to 4.3 refuses: leave it out, unless your Kafka has it", who, name), at)}
+		return []finding{doubtful(fmt.Sprintf("%s has %q, which Kafka 3.9 to 4.3 rejects: remove it, unless your Kafka supports it", who, name), at)}
 	default:
 		return nil
 	}

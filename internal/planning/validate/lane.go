@@ -31,7 +31,7 @@ func judgeLane(found *judgement, asked *v1alpha1.Lane, systems []*v1alpha1.Syste
 		named = append(named, prose.Counted(more, "other"))
 	}
 	found.refuse(field.Invalid(field.NewPath("spec", "lane", "type"), asked.Type,
-		fmt.Sprintf("a lane of nodes needs a placement.nodeSelector wherever pods are made, and there is none for %s: add it, or write type: Cluster", prose.Enumerate(named))))
+		fmt.Sprintf("a lane of nodes needs a placement.nodeSelector for every component with pods, and there is none for %s: add it, or write type: Cluster", prose.Enumerate(named))))
 }
 
 // maxNamed is the number of components that a message lists.

@@ -37,7 +37,7 @@ func judgeMatrix(j *judgement, matrix *v1alpha1.Matrix) {
 	}
 	if combinations > maxCombinations {
 		j.refuse(field.Invalid(matrixPath.Child("factors"), combinations,
-			fmt.Sprintf("the factors make %d combinations, and an experiment can have %d arms: take factors or levels out", combinations, maxArms)))
+			fmt.Sprintf("the factors make %d combinations, and an experiment can have %d arms: remove factors or levels", combinations, maxArms)))
 		return
 	}
 	judgeCombinations(j, arms.Combinations(matrix))
@@ -53,7 +53,7 @@ func judgeBaselines(j *judgement, matrix *v1alpha1.Matrix) {
 		}
 		if len(marked) > 1 {
 			j.refuse(field.Invalid(matrixPath.Child("factors").Index(i).Child("levels"), len(marked),
-				fmt.Sprintf("factor %q has %d levels with baseline: true (%s): leave it at one of them", factor.Name, len(marked), quoted(marked))))
+				fmt.Sprintf("factor %q has %d levels with baseline: true (%s): keep it at one of them", factor.Name, len(marked), quoted(marked))))
 		}
 	}
 }
@@ -62,7 +62,7 @@ func judgeExclusions(j *judgement, matrix *v1alpha1.Matrix) {
 	for i, entry := range matrix.Exclude {
 		path := matrixPath.Child("exclude").Index(i)
 		if len(entry) == 0 {
-			j.refuse(field.Invalid(path, "{}", "the entry names no level, so it leaves nothing out: write {factor: level}, or take it out"))
+			j.refuse(field.Invalid(path, "{}", "the entry does not name a level, so it excludes nothing: write {factor: level}, or remove it"))
 		}
 		for _, name := range slices.Sorted(maps.Keys(entry)) {
 			judgeExclusion(j, path, matrix, name, entry[name])
@@ -77,7 +77,7 @@ func judgeExclusion(j *judgement, path *field.Path, matrix *v1alpha1.Matrix, nam
 	}
 	at := slices.Index(names, name)
 	if at < 0 {
-		j.refuse(field.Invalid(path.Key(name), wanted, fmt.Sprintf("the matrix has no factor %q: write one it has (%s)", name, prose.Enumerate(names))))
+		j.refuse(field.Invalid(path.Key(name), wanted, fmt.Sprintf("the matrix has no factor %q: write one of its factors (%s)", name, prose.Enumerate(names))))
 		return
 	}
 	levels := make([]string, 0, len(matrix.Factors[at].Levels))
@@ -85,22 +85,22 @@ func judgeExclusion(j *judgement, path *field.Path, matrix *v1alpha1.Matrix, nam
 		levels = append(levels, level.Name)
 	}
 	if !slices.Contains(levels, wanted) {
-		j.refuse(field.Invalid(path.Key(name), wanted, fmt.Sprintf("factor %q has no level %q: write one it has (%s)", name, wanted, prose.Enumerate(levels))))
+		j.refuse(field.Invalid(path.Key(name), wanted, fmt.Sprintf("factor %q has no level %q: write one of its levels (%s)", name, wanted, prose.Enumerate(levels))))
 	}
 }
 
 func judgeCombinations(j *judgement, all []arms.Combination) {
 	exclude := matrixPath.Child("exclude")
 	if len(all) == 0 {
-		j.refuse(field.Forbidden(exclude, "every combination is left out: take an entry out"))
+		j.refuse(field.Forbidden(exclude, "every combination is excluded: remove an entry"))
 		return
 	}
 	if !slices.ContainsFunc(all, func(c arms.Combination) bool { return c.Baseline }) {
-		j.refuse(field.Forbidden(exclude, "the combination of the baseline's levels is left out, and the others are compared to it: take that entry out, or mark other levels with baseline: true"))
+		j.refuse(field.Forbidden(exclude, "the combination of the baseline's levels is excluded, and the others are compared with it: remove that entry, or mark other levels with baseline: true"))
 	}
 	if len(all) > maxArms {
 		j.refuse(field.Invalid(matrixPath.Child("factors"), len(all),
-			fmt.Sprintf("the matrix makes %d arms, and an experiment can have %d: take levels out, or leave combinations out by exclude", len(all), maxArms)))
+			fmt.Sprintf("the matrix has %d arms, and an experiment can have %d: remove levels, or list combinations in exclude", len(all), maxArms)))
 	}
 	seen := map[string]bool{}
 	for _, combination := range all {
@@ -110,7 +110,7 @@ func judgeCombinations(j *judgement, all []arms.Combination) {
 				fmt.Sprintf("arm %q has a name of %d characters, and %d are allowed: shorten the levels' names", name, len(name), maxArmName)))
 			return
 		case seen[name]:
-			j.refuse(field.Duplicate(matrixPath.Child("factors"), fmt.Sprintf("%s: two combinations make an arm of this name: rename a level", name)))
+			j.refuse(field.Duplicate(matrixPath.Child("factors"), fmt.Sprintf("%s: two combinations give an arm of this name: rename a level", name)))
 			return
 		}
 		seen[combination.Name] = true

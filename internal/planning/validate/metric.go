@@ -44,10 +44,10 @@ func scenarioMetricFault(scenario v1alpha1.Scenario, load v1alpha1.Load, rest, w
 	case scenario.Capacity != nil:
 		return capacityMetricFault(scenario, load, rest, window)
 	case isFault && !hasFault(scenario, after):
-		return fmt.Sprintf("the window is after fault %q, and no scenario with load %q has one of this name", after, load.Name)
+		return fmt.Sprintf("the window is after fault %q, and no scenario with load %q has a fault of this name", after, load.Name)
 	case slices.Contains(metric.FaultStatistics(), rest) && !kinds.IsBatch(load):
 		if !isFault {
-			return fmt.Sprintf("%s is the cost of a fault: write %s@fault- and its name", rest, metric.Name(load.Name, rest))
+			return fmt.Sprintf("%s is the cost of a fault: write %s@fault- and the name of the fault", rest, metric.Name(load.Name, rest))
 		}
 		return ""
 	}
@@ -64,7 +64,7 @@ func capacityMetricFault(scenario v1alpha1.Scenario, load v1alpha1.Load, rest, w
 	if stepped.Name == load.Name && rest == metric.Capacity && window == "" {
 		return ""
 	}
-	return fmt.Sprintf("scenario %q looks for a capacity, and response times at different levels can't be compared: write %s, and limit other metrics by capacity.objectives",
+	return fmt.Sprintf("scenario %q searches for a capacity, and response times at different levels can't be compared: write %s, and limit other metrics with capacity.objectives",
 		scenario.Name, metric.Name(stepped.Name, metric.Capacity))
 }
 
@@ -89,7 +89,7 @@ func batchMetricFault(load string, batch kind.Batch, rest, window string) string
 		meant := prose.Closest(rest, slices.Sorted(slices.Values(known)))
 		return fmt.Sprintf("load %q %s, and has no metric %q: %s %s/ and one of %s", load, verb, rest, write(meant), load, choices(known))
 	case window != "":
-		return fmt.Sprintf("load %q %s, and counts from its start to its end: take the window %q away", load, verb, window)
+		return fmt.Sprintf("load %q %s, and is measured from its start to its end: remove the window %q", load, verb, window)
 	default:
 		return ""
 	}
@@ -115,7 +115,7 @@ func transactionFault(load string, known []string, rest string) string {
 		return ""
 	}
 	meant := prose.Closest(transaction, known)
-	return fmt.Sprintf("load %q has no transaction %q: %s one it has (%s), for example %s/%s/average",
+	return fmt.Sprintf("load %q has no transaction %q: %s one of its transactions (%s), for example %s/%s/average",
 		load, transaction, write(meant), strings.Join(known, ", "), load, cmp.Or(meant, known[0]))
 }
 

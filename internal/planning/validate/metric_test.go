@@ -56,26 +56,26 @@ func TestImpossibleMetricsAreRejected(t *testing.T) {
 		"kafka/consumerLag/DI_a/b/average":         "",
 		"custom/hits/a@b/c/max":                    "",
 		"system/cost/perHour":                      "",
-		"cico/Chekc-In/p95":                        `load "cico" has no transaction "Chekc-In": did you mean Check-In? Write one it has (Check-In, Check-Out), for example cico/Check-In/average`,
-		"cico/check-out/p95":                       `did you mean Check-Out? Write one it has (Check-In, Check-Out), for example cico/Check-Out/average`,
+		"cico/Chekc-In/p95":                        `load "cico" has no transaction "Chekc-In": did you mean Check-In? Write one of its transactions (Check-In, Check-Out), for example cico/Check-In/average`,
+		"cico/check-out/p95":                       `did you mean Check-Out? Write one of its transactions (Check-In, Check-Out), for example cico/Check-Out/average`,
 		"create/duratoin":                          `load "create" imports, and has no metric "duratoin": did you mean duration? Write create/ and one of duration, clientDuration`,
-		"cico/Check-In/p94":                        `there is no statistic "p94" of a transaction: end with one there is (` + statistics + `)`,
-		"cico/Check-In":                            `there is no statistic "Check-In" of a transaction`,
+		"cico/Check-In/p94":                        `"p94" is not a statistic of a transaction: end with one of these (` + statistics + `)`,
+		"cico/Check-In":                            `"Check-In" is not a statistic of a transaction`,
 		"cico/duration":                            `load "cico" has no transaction "duration"`,
-		"cico/Check-In/p95@before":                 `there is no window "before": write alone, after, during- with the name of an import, or fault- with that of a fault`,
-		"returns/Check-Out/p95":                    `write one it has (Check-In), for example returns/Check-In/average`,
+		"cico/Check-In/p95@before":                 `"before" is not a window: write alone, after, during- and the name of an import, or fault- and the name of a fault`,
+		"returns/Check-Out/p95":                    `write one of its transactions (Check-In), for example returns/Check-In/average`,
 		"create/p95":                               `load "create" imports, and has no metric "p95": write create/ and one of duration, clientDuration, recordsPerSecond, imports, failedImports, records, failedRecords, childJobs, failedChildJobs`,
 		"create/import-1/duration":                 `load "create" imports, and has no metric "import-1/duration": write create/ and one of duration, clientDuration, recordsPerSecond, imports, failedImports, records, failedRecords, childJobs, failedChildJobs`,
-		"create/duration@alone":                    `load "create" imports, and counts from its start to its end: take the window "alone" away`,
-		"search/anything/p94":                      `there is no statistic "p94" of a transaction: end with one there is (` + statistics + `)`,
-		"search/p95":                               `the metric names no transaction of load "search": write search/<transaction>/p95`,
-		"search/iterations/count":                  `there is no statistic "count"`,
-		"plain/http_req_duration/p90":              `end with one there is (` + statistics + `, count)`,
+		"create/duration@alone":                    `load "create" imports, and is measured from its start to its end: remove the window "alone"`,
+		"search/anything/p94":                      `"p94" is not a statistic of a transaction: end with one of these (` + statistics + `)`,
+		"search/p95":                               `the metric does not name a transaction of load "search": write search/<transaction>/p95`,
+		"search/iterations/count":                  `"count" is not a statistic of a transaction`,
+		"plain/http_req_duration/p90":              `end with one of these (` + statistics + `, count)`,
 		"both/anything/median":                     `load "both" has no transaction "anything"`,
-		"module/gateway/cpu":                       `there is no statistic "cpu" of what servers use: end with one there is (average, max, percentOfRequest, percentOfLimit, slope, slopeLow, slopeHigh, restarts, oomKills), for example module/gateway/cpu/average`,
+		"module/gateway/cpu":                       `"cpu" is not a statistic of servers: end with one of these (average, max, percentOfRequest, percentOfLimit, slope, slopeLow, slopeHigh, restarts, oomKills), for example module/gateway/cpu/average`,
 		"postgres/primary/connections/total":       `for example postgres/primary/connections/total/average`,
 		"system/cost/perDay":                       `the system as a whole has no such metric: write system/cost/perHour`,
-		"cico/Check-In/average@during-create-1000": `the window is while load "create-1000" is on, and no scenario has one`,
+		"cico/Check-In/average@during-create-1000": `the window refers to load "create-1000", and no scenario has a load of this name`,
 	}
 	for metric, want := range cases {
 		t.Run(metric, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestUnknownScriptTransactionsWarn(t *testing.T) {
 		}
 		return made
 	}
-	const has = "Write one it has (Check-In, GET /items, Log in, Scan)"
+	const has = "Write one of its transactions (Check-In, GET /items, Log in, Scan)"
 	for metric, want := range map[string]string{
 		"shop/Log in/p95":                   "",
 		"shop/Log in/GET https://a.b/c/p95": "",
@@ -133,8 +133,8 @@ func TestUnknownScriptTransactionsWarn(t *testing.T) {
 		"shop/Check-In / Scna/p95":          "the script has no transaction Scna: w" + has[1:],
 		"shop/Check-In / Scans/p95":         "the script has no transaction Scans: did you mean Scan? " + has,
 		"shop/GET /item/p95":                "did you mean GET /items? " + has,
-		"shop/Return/p95":                   "the script has no transaction Return: write one it has",
-		"tags/Pya/p95":                      "the script has no transaction Pya: write one it has (Pay)",
+		"shop/Return/p95":                   "the script has no transaction Return: write one of its transactions",
+		"tags/Pya/p95":                      "the script has no transaction Pya: write one of its transactions (Pay)",
 		"tags/Payy/p95":                     "the script has no transaction Payy: did you mean Pay?",
 	} {
 		t.Run(metric, func(t *testing.T) {

@@ -44,11 +44,11 @@ func envFindings(who string, module *v1alpha1.Module, at setting) []finding {
 	for _, variable := range module.Env {
 		at := below(at, variable.Name)
 		if faults := validation.IsRelaxedEnvVarName(variable.Name); len(faults) > 0 {
-			found = append(found, wrong(variable.Name, fmt.Sprintf("%s: %q can't be the name of a variable: %s", who, variable.Name, faults[0]), at))
+			found = append(found, wrong(variable.Name, fmt.Sprintf("%s: %q is not a valid variable name: %s", who, variable.Name, faults[0]), at))
 		}
 		if module.JVM != nil && variable.Name == module.JVM.VariableOrDefault() {
 			found = append(found, wrong(variable.Name,
-				who+" sets "+variable.Name+" and jvm: the variable would replace what jvm declares; move its flags to jvm.options, or take jvm away", at))
+				who+" sets "+variable.Name+" and jvm: the variable would override jvm; move its flags to jvm.options, or remove jvm", at))
 		}
 	}
 	return found

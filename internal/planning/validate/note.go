@@ -21,7 +21,7 @@ func judgeNotes(found *judgement, notes []v1alpha1.Note, scenarios []v1alpha1.Sc
 	for i, note := range notes {
 		if note.Scenario != "" && !slices.Contains(names, note.Scenario) {
 			found.refuse(field.Invalid(field.NewPath("spec", "notes").Index(i).Child("scenario"), note.Scenario,
-				fmt.Sprintf("there is no such scenario: write one of %s, or take it out, and the note stands below all of them", prose.Enumerate(names))))
+				fmt.Sprintf("there is no such scenario: write one of %s, or remove it to show the note below all scenarios", prose.Enumerate(names))))
 		}
 	}
 }

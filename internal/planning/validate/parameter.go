@@ -71,7 +71,7 @@ func imageFindings(image string) []finding {
 	if image == "" || postgresRelease(image) > 0 {
 		return nil
 	}
-	return []finding{wrong(image, fmt.Sprintf("postgres.image %s has no tag that begins with PostgreSQL's release, which CloudNativePG goes by: write one, for example ghcr.io/cloudnative-pg/postgresql:18.4-system-trixie", image), setting{"postgres", "image"})}
+	return []finding{wrong(image, fmt.Sprintf("postgres.image %s has no tag that starts with PostgreSQL's release, which CloudNativePG needs: write one, for example ghcr.io/cloudnative-pg/postgresql:18.4-system-trixie", image), setting{"postgres", "image"})}
 }
 
 // The whole server uses sharedMemory once, each of its processes uses ownMemory.
@@ -97,7 +97,7 @@ func memoryFindings(declared *v1alpha1.Postgres) []finding {
 	for _, name := range ownMemory {
 		if bytes, is := pgsettings.Bytes(name, declared.Parameters[name]); is && bytes >= limit.Value() {
 			found = append(found, doubtful(
-				fmt.Sprintf("postgres.parameters: one process may take %s by %s, and the memory limit is %s: it can be killed under load; write less, or raise postgres.resources.limits.memory", binary(bytes), name, limit),
+				fmt.Sprintf("postgres.parameters: one process may use %s of %s, and the memory limit is %s: it can be killed under load; lower it, or raise postgres.resources.limits.memory", binary(bytes), name, limit),
 				parameterPlace(name), memoryLimitPlace))
 		}
 	}
@@ -125,7 +125,7 @@ func sharedFindings(declared *v1alpha1.Postgres, limit resource.Quantity) []find
 	if total == 0 || total < limit.Value() {
 		return nil
 	}
-	sentence := fmt.Sprintf("postgres.parameters: %s %s %s, and the memory limit is %s: write a quarter of the limit for shared_buffers, or raise postgres.resources.limits.memory",
+	sentence := fmt.Sprintf("postgres.parameters: %s %s %s, and the memory limit is %s: set shared_buffers to a quarter of the limit, or raise postgres.resources.limits.memory",
 		parameterNames(places), prose.Verb(len(places), "takes", "take"), binary(total), &limit)
 	places = append(places, memoryLimitPlace)
 	if total == limit.Value() {
@@ -156,14 +156,14 @@ func requestedFindings(declared *v1alpha1.Postgres) []finding {
 			return nil
 		}
 		return []finding{wrong(value,
-			fmt.Sprintf("postgres.parameters: CloudNativePG takes shared_buffers without a unit for MB, and refuses it above the memory request of %s: write %s", &request, inMB(bytes)),
+			fmt.Sprintf("postgres.parameters: CloudNativePG reads shared_buffers without a unit as MB, and rejects more than the memory request of %s: write %s", &request, inMB(bytes)),
 			parameterPlace("shared_buffers"))}
 	}
 	if binary(bytes).Cmp(request) <= 0 {
 		return nil
 	}
 	return []finding{wrong(value,
-		fmt.Sprintf("postgres.parameters: shared_buffers takes %s, and CloudNativePG refuses it above the memory request of %s: lower it, or raise postgres.resources.requests.memory", binary(bytes), &request),
+		fmt.Sprintf("postgres.parameters: shared_buffers takes %s, and CloudNativePG rejects more than the memory request of %s: lower it, or raise postgres.resources.requests.memory", binary(bytes), &request),
 		parameterPlace("shared_buffers"), setting{"postgres", "resources", "requests", "memory"})}
 }
 
@@ -174,15 +174,15 @@ func logFindings(declared *v1alpha1.Postgres) []finding {
 	var found []finding
 	parameters := declared.Parameters
 	if strings.EqualFold(parameters["wal_level"], "minimal") {
-		found = append(found, wrong("minimal", "postgres.parameters: CloudNativePG archives, and refuses wal_level minimal: write replica or logical", parameterPlace("wal_level")))
+		found = append(found, wrong("minimal", "postgres.parameters: CloudNativePG archives the log, and rejects wal_level minimal: write replica or logical", parameterPlace("wal_level")))
 	}
 	if on, given := parameters["wal_log_hints"]; given && pgsettings.IsOff(on) && declared.Instances > 1 {
-		found = append(found, wrong(on, "postgres.parameters: CloudNativePG needs wal_log_hints on with more than one instance: take it out", parameterPlace("wal_log_hints")))
+		found = append(found, wrong(on, "postgres.parameters: CloudNativePG needs wal_log_hints on with more than one instance: remove it", parameterPlace("wal_log_hints")))
 	}
 	least, most := sizeOr(parameters, "min_wal_size", 80<<20), sizeOr(parameters, "max_wal_size", 1<<30)
 	if least >= most {
 		found = append(found, givenWrong(parameters,
-			fmt.Sprintf("postgres.parameters: CloudNativePG refuses a min_wal_size (%s) that is not below max_wal_size (%s): lower the one, or raise the other", binary(least), binary(most)),
+			fmt.Sprintf("postgres.parameters: CloudNativePG rejects a min_wal_size (%s) that is not below max_wal_size (%s): lower min_wal_size, or raise max_wal_size", binary(least), binary(most)),
 			"min_wal_size", "max_wal_size"))
 	}
 	if storage := declared.Storage; storage != nil && parameters["max_wal_size"] != "" && most >= storage.Size.Value() && storage.Size.Value() >= minimumBytes {
@@ -215,7 +215,7 @@ func connectionFindings(declared *v1alpha1.Postgres) []finding {
 	reserved := numberOr(parameters, "superuser_reserved_connections", 3) + numberOr(parameters, "reserved_connections", 0)
 	if most := numberOr(parameters, "max_connections", 100); most <= reserved {
 		found = append(found, givenWrong(parameters,
-			fmt.Sprintf("postgres.parameters: max_connections is %g, and %g of them are reserved: PostgreSQL does not start; write more", most, reserved),
+			fmt.Sprintf("postgres.parameters: max_connections is %g, and %g of them are reserved, so PostgreSQL does not start: raise it", most, reserved),
 			"max_connections", "superuser_reserved_connections", "reserved_connections"))
 	}
 	for _, each := range []struct {
@@ -224,7 +224,7 @@ func connectionFindings(declared *v1alpha1.Postgres) []finding {
 	}{{"max_wal_senders", 10}, {"max_replication_slots", 32}} {
 		if most := numberOr(parameters, each.name, each.preset); most < float64(declared.Instances-1) {
 			found = append(found, wrong(parameters[each.name],
-				fmt.Sprintf("postgres.parameters: %s is %g, and %d replicas need one each: write more, or lower postgres.instances", each.name, most, declared.Instances-1),
+				fmt.Sprintf("postgres.parameters: %s is %g, and %d replicas need one each: raise it, or lower postgres.instances", each.name, most, declared.Instances-1),
 				parameterPlace(each.name), setting{"postgres", "instances"}))
 		}
 	}

@@ -60,13 +60,13 @@ func patchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
 func kafkaPatchMisses(patch v1alpha1.Patch, kafka *v1alpha1.Kafka) string {
 	switch {
 	case kafka == nil || kafka.Provider == v1alpha1.KafkaProviderExternal:
-		return fmt.Sprintf("the system has no Kafka that PerfLab runs, so there is no %s; take the patch out", patch.Kind)
+		return fmt.Sprintf("the system has no Kafka that PerfLab runs, so there is no %s; remove the patch", patch.Kind)
 	case patch.Kind == "Kafka":
 		return takesNoName(patch)
 	case patch.Name != "" && patch.Name != "broker" && patch.Name != "controller":
-		return fmt.Sprintf("there is no KafkaNodePool %q: write name: broker or name: controller, or leave name out for both", patch.Name)
+		return fmt.Sprintf("there is no KafkaNodePool %q: write name: broker or name: controller, or omit name for both", patch.Name)
 	case patch.Name == "controller" && kafka.Controllers == nil:
-		return "there are no controllers of their own: declare kafka.controllers, or write name: broker"
+		return "there are no separate controllers: declare kafka.controllers, or write name: broker"
 	default:
 		return ""
 	}
@@ -75,9 +75,9 @@ func kafkaPatchMisses(patch v1alpha1.Patch, kafka *v1alpha1.Kafka) string {
 func postgresPatchMisses(patch v1alpha1.Patch, postgres *v1alpha1.Postgres) string {
 	switch {
 	case postgres == nil || postgres.Provider == v1alpha1.PostgresProviderExternal:
-		return fmt.Sprintf("the system has no PostgreSQL that PerfLab runs, so there is no %s; take the patch out", patch.Kind)
+		return fmt.Sprintf("the system has no PostgreSQL that PerfLab runs, so there is no %s; remove the patch", patch.Kind)
 	case patch.Kind == "Pooler" && postgres.Pooler == nil:
-		return "there is no Pooler: declare postgres.pooler, or take the patch out"
+		return "there is no Pooler: declare postgres.pooler, or remove the patch"
 	default:
 		return takesNoName(patch)
 	}
@@ -87,7 +87,7 @@ func takesNoName(patch v1alpha1.Patch) string {
 	if patch.Name == "" {
 		return ""
 	}
-	return fmt.Sprintf("the operator names the %s itself: leave name out", patch.Kind)
+	return fmt.Sprintf("the operator names the %s itself: remove name", patch.Kind)
 }
 
 func modulePatchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
@@ -97,7 +97,7 @@ func modulePatchMisses(patch v1alpha1.Patch, system *v1alpha1.System) string {
 	case patch.Name == "" && slices.ContainsFunc(system.Modules, hasKind):
 		return ""
 	case patch.Name == "":
-		return fmt.Sprintf("no module of the system is a %s; take the patch out", patch.Kind)
+		return fmt.Sprintf("no module of the system is a %s; remove the patch", patch.Kind)
 	case at < 0:
 		return unknownModule(patch.Name, system)
 	case !hasKind(system.Modules[at]):

@@ -38,7 +38,7 @@ func splitFindings(system *v1alpha1.System) []finding {
 	found = append(found, replicaFindings(system.Postgres)...)
 	if blind := blindModules(system, split); len(blind) > 0 {
 		found = append(found, doubtful(
-			fmt.Sprintf("the read/write split is on, but %s can't read from a replica: put what can't into postgres.readWriteSplit.exclude, or set readsFromReplica: true where it can", prose.Enumerate(blind)),
+			fmt.Sprintf("the read/write split is enabled, but %s can't read from a replica: list modules that can't in postgres.readWriteSplit.exclude, or set readsFromReplica: true for those that can", prose.Enumerate(blind)),
 			setting{"postgres", "readWriteSplit", "enabled"}))
 	}
 	return found
@@ -60,10 +60,10 @@ func replicaFindings(postgres *v1alpha1.Postgres) []finding {
 	switch {
 	case postgres.Provider != v1alpha1.PostgresProviderExternal && postgres.Instances < 2:
 		return []finding{wrong(postgres.Instances,
-			fmt.Sprintf("the read/write split is on with %d PostgreSQL instance: there is no replica to read from; write postgres.instances: 2 or more, or turn readWriteSplit.enabled off", max(1, postgres.Instances)),
+			fmt.Sprintf("the read/write split is enabled with %d PostgreSQL instance, so there is no replica to read from: set postgres.instances to 2 or more, or set readWriteSplit.enabled: false", max(1, postgres.Instances)),
 			setting{"postgres", "instances"}, enabled)}
 	case postgres.Provider == v1alpha1.PostgresProviderExternal && (postgres.External == nil || postgres.External.ReaderHost == ""):
-		return []finding{wrong("", "the read/write split is on without postgres.external.readerHost: there is no replica to read from; write the replicas' host, or turn readWriteSplit.enabled off",
+		return []finding{wrong("", "the read/write split is enabled without postgres.external.readerHost, so there is no replica to read from: write the replicas' host, or set readWriteSplit.enabled: false",
 			setting{"postgres", "external"}, enabled)}
 	default:
 		return nil

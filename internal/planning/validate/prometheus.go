@@ -16,7 +16,7 @@ func prometheusFindings(system *v1alpha1.System, measurement v1alpha1.Measuremen
 	}
 	var found []finding
 	unasked := func(component string) {
-		found = append(found, wrong("", fmt.Sprintf("%s.external.prometheus says how the service is found in Prometheus, and none is asked: write measurement.prometheus with its url, or take %s.external.prometheus away", component, component),
+		found = append(found, wrong("", fmt.Sprintf("%s.external.prometheus selects the service in Prometheus, and no Prometheus is configured: set measurement.prometheus with its url, or remove %s.external.prometheus", component, component),
 			setting{component, "external", "prometheus"}, setting{component, "external"}))
 	}
 	if kafka := system.Kafka; kafka != nil && kafka.External != nil && kafka.External.Prometheus != nil {

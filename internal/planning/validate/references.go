@@ -21,7 +21,7 @@ func judgeSets(j *judgement, variants []variant) {
 			first, twice := at[set.Name]
 			if set.Name != "" && twice {
 				j.refuse(field.Invalid(written.path.Child("modules").Index(i).Child("name"), set.Name,
-					fmt.Sprintf("%s sets module %q twice, here and in modules[%d]: put both into one entry", written.title, set.Name, first)))
+					fmt.Sprintf("%s sets module %q twice, here and in modules[%d]: merge both into one entry", written.title, set.Name, first)))
 				continue
 			}
 			at[set.Name] = i
@@ -74,7 +74,7 @@ func judgeModuleSet(j *judgement, written writtenSet, path *field.Path, set v1al
 		meant := set.Name == module.Name || slices.Contains(set.Names, module.Name)
 		if set.Image != "" && meant && module.WorkloadRef != nil {
 			j.refuse(field.Invalid(path.Child("image"), set.Image,
-				fmt.Sprintf("%s sets the image of module %q, which is borrowed: PerfLab does not change the image of a workload that is already there; take image away", written.title, module.Name)))
+				fmt.Sprintf("%s sets the image of module %q, which is an existing workload, whose image PerfLab does not change: remove image", written.title, module.Name)))
 		}
 	}
 }
@@ -85,14 +85,14 @@ func judgeKafkaSet(j *judgement, written writtenSet, kafka *v1alpha1.Kafka) {
 		return
 	}
 	if kafka == nil {
-		j.refuse(field.Forbidden(path, written.title+" sets kafka, but the system has none: declare system.kafka, or take the setting out"))
+		j.refuse(field.Forbidden(path, written.title+" sets kafka, but the system has none: declare system.kafka, or remove the setting"))
 		return
 	}
 	for i, topics := range set.Topics {
 		known := func(group v1alpha1.TopicGroup) bool { return group.Group == topics.Group }
 		if !slices.ContainsFunc(kafka.Topics, known) {
 			j.refuse(field.Invalid(path.Child("topics").Index(i).Child("group"), topics.Group,
-				fmt.Sprintf("%s sets topic group %q, which system.kafka.topics does not have: write one it has (%s)", written.title, topics.Group, prose.Enumerate(groupNames(kafka)))))
+				fmt.Sprintf("%s sets topic group %q, which is not in system.kafka.topics: write one of its groups (%s)", written.title, topics.Group, prose.Enumerate(groupNames(kafka)))))
 		}
 	}
 	external := kafka.Provider == v1alpha1.KafkaProviderExternal
@@ -116,7 +116,7 @@ func groupNames(kafka *v1alpha1.Kafka) []string {
 func judgeProvider(j *judgement, written writtenSet, path *field.Path, what, provider string, external bool, given map[string]bool, address bool) {
 	if !external {
 		if address {
-			j.refuse(field.Forbidden(path.Child("external"), fmt.Sprintf("%s sets the address of a %s that PerfLab runs: take external away, or declare provider: External in the system", written.title, what)))
+			j.refuse(field.Forbidden(path.Child("external"), fmt.Sprintf("%s sets the address of a %s that PerfLab runs: remove external, or declare provider: External in the system", written.title, what)))
 		}
 		return
 	}
@@ -142,7 +142,7 @@ func judgePostgresSet(j *judgement, written writtenSet, postgres *v1alpha1.Postg
 		return
 	}
 	if postgres == nil {
-		j.refuse(field.Forbidden(path, written.title+" sets postgres, but the system has none: declare system.postgres, or take the setting out"))
+		j.refuse(field.Forbidden(path, written.title+" sets postgres, but the system has none: declare system.postgres, or remove the setting"))
 		return
 	}
 	external := postgres.Provider == v1alpha1.PostgresProviderExternal

@@ -80,7 +80,7 @@ func coreFindings(what string, name corev1.ResourceName, amount resource.Quantit
 	if amount.Format == resource.BinarySI {
 		thousandths = strings.TrimRight(amount.String(), "KMGTPEi") + "m"
 	}
-	return []finding{doubtful(fmt.Sprintf("%s is %s, which is %d cores: write %s for thousandths of a core", what, &amount, amount.Value(), thousandths), at)}
+	return []finding{doubtful(fmt.Sprintf("%s is %s, which is %d cores: write %s for millicores", what, &amount, amount.Value(), thousandths), at)}
 }
 
 // isResource reports whether Kubernetes accepts the name of a container's resource.
@@ -137,7 +137,7 @@ func positive(what string, amount *resource.Quantity, example string, at setting
 	if amount == nil || amount.Sign() > 0 {
 		return nil
 	}
-	return []finding{wrong(amount.String(), fmt.Sprintf("%s is %s: write a size above 0, for example %s, or leave it out", what, amount, example), at)}
+	return []finding{wrong(amount.String(), fmt.Sprintf("%s is %s: write a size above 0, for example %s, or remove it", what, amount, example), at)}
 }
 
 // memoryLimit returns the memory limit; nil if there is none.

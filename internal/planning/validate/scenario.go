@@ -22,7 +22,7 @@ func judgeLogins(j *judgement, scenarios []v1alpha1.Scenario, target v1alpha1.Ta
 		for n, load := range scenario.Loads {
 			if kinds.ForLoad(load).IsFOLIO() {
 				j.refuse(field.Required(field.NewPath("spec", "scenarios").Index(i).Child("loads").Index(n), fmt.Sprintf(
-					"load %q logs in, and the system does not say as whom: write target.credentialsSecret: {name: …} in the system, a Secret with the keys username and password", load.Name)))
+					"load %q logs in, and the system has no credentials: set target.credentialsSecret: {name: …} in the system, a Secret with the keys username and password", load.Name)))
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func judgeAfter(j *judgement, loads []v1alpha1.Load, load v1alpha1.Load, place *
 		at = *next
 	}
 	j.refuse(field.Invalid(place, load.After,
-		fmt.Sprintf("load %q never starts: it waits for %q, which waits for it in turn; take one after out", load.Name, load.After)))
+		fmt.Sprintf("load %q never starts: it waits for %q, which in turn waits for it; remove after from one of them", load.Name, load.After)))
 }
 
 // judgeParallel rejects parallel imports of fewer files. With a capacity, the levels are their number.

@@ -24,7 +24,7 @@ func TestScenariosAreValidated(t *testing.T) {
 		"one after another": {loads: []v1alpha1.Load{importAfter("a", ""), importAfter("b", "a"), importAfter("c", "b")}},
 		"in a circle": {
 			loads: []v1alpha1.Load{importAfter("a", ""), importAfter("b", "c"), importAfter("c", "b")},
-			want:  `spec.scenarios[0].loads[1].after: Invalid value: "c": load "b" never starts: it waits for "c", which waits for it in turn; take one after out`,
+			want:  `spec.scenarios[0].loads[1].after: Invalid value: "c": load "b" never starts: it waits for "c", which in turn waits for it; remove after from one of them`,
 		},
 		"files at a time": {loads: []v1alpha1.Load{{Name: "a", DataImport: &v1alpha1.DataImport{Records: 1, Imports: 4, Parallel: 4}}}},
 		"too few files at a time": {
@@ -39,7 +39,7 @@ func TestScenariosAreValidated(t *testing.T) {
 		"arguments of its own": {loads: []v1alpha1.Load{script("--vus", "8", "--duration=30m")}},
 		"an output": {
 			loads: []v1alpha1.Load{script("--vus", "8", "--out=json")},
-			want:  `spec.scenarios[0].loads[0].script.arguments[2]: Invalid value: "--out=json": --out=json is set by PerfLab: take it out`,
+			want:  `spec.scenarios[0].loads[0].script.arguments[2]: Invalid value: "--out=json": --out=json is set by PerfLab: remove it`,
 		},
 	}
 	for name, test := range cases {
@@ -65,7 +65,7 @@ func TestSummariesOfSeveralRunnersWarn(t *testing.T) {
 	made.Spec.Analysis.Primary = []string{"search/keyword/p95"}
 	made.Spec.Scenarios[0].Loads = []v1alpha1.Load{{Name: "search", Parallelism: &two, Script: &v1alpha1.Script{Path: "/a.js", Image: "grafana/k6:2.2.0"}}}
 	_, warnings := validate.Experiment(made, validate.Known{})
-	if len(warnings) != 1 || !strings.Contains(warnings[0].Message, "no common percentiles") {
+	if len(warnings) != 1 || !strings.Contains(warnings[0].Message, "percentiles of several runners") {
 		t.Errorf("warnings %q, want one on percentiles", warnings)
 	}
 }

@@ -92,7 +92,7 @@ func isTooLarge(j *judgement, variants []variant, system *v1alpha1.System, base 
 		all += own
 		switch {
 		case own > maxResolved:
-			j.refuse(tooLarge(variant.path, fmt.Sprintf("with what arm %q sets, the system takes %d KiB, and a run stores at most %d KiB: set less for all modules", variant.name, own>>10, maxResolved>>10))...)
+			j.refuse(tooLarge(variant.path, fmt.Sprintf("with the settings of arm %q, the system takes %d KiB, and a run stores at most %d KiB: set less for all modules", variant.name, own>>10, maxResolved>>10))...)
 		case patched > maxPatched:
 			j.refuse(tooLarge(variant.path, patchedTooMuch(fmt.Sprintf("the patches of arm %q", variant.name), patched))...)
 		default:
@@ -101,7 +101,7 @@ func isTooLarge(j *judgement, variants []variant, system *v1alpha1.System, base 
 		break
 	}
 	if all > maxAllResolved {
-		j.refuse(tooLarge(field.NewPath("spec"), fmt.Sprintf("the systems of all arms take %d KiB, and at most %d KiB are compared: take arms out, or set less for all modules", all>>10, maxAllResolved>>10))...)
+		j.refuse(tooLarge(field.NewPath("spec"), fmt.Sprintf("the systems of all arms take %d KiB, and at most %d KiB are compared: remove arms, or set less for all modules", all>>10, maxAllResolved>>10))...)
 	}
 	return len(j.errors) > before
 }
@@ -116,7 +116,7 @@ func isTooLargeAlone(j *judgement, system *v1alpha1.System, base systemPlace) bo
 }
 
 func patchedTooMuch(whose string, bytes int) string {
-	return fmt.Sprintf("%s add %d KiB to the objects they are for, and at most %d KiB are allowed: shorten them, or name the objects that need them", whose, bytes>>10, maxPatched>>10)
+	return fmt.Sprintf("%s add %d KiB to the patched objects, and at most %d KiB are allowed: shorten them, or restrict them by name to the objects that need them", whose, bytes>>10, maxPatched>>10)
 }
 
 func tooManyTopics(system *v1alpha1.System, base systemPlace) field.ErrorList {
@@ -131,7 +131,7 @@ func tooManyTopics(system *v1alpha1.System, base systemPlace) field.ErrorList {
 		return nil
 	}
 	return tooLarge(base.of(system, wrong(count, "", setting{"kafka", "topics"})),
-		fmt.Sprintf("%sthe groups make %d topics, and a system may have %d: lower count", base.who(), count, maxTopics))
+		fmt.Sprintf("%sthe groups have %d topics, and a system may have %d: lower count", base.who(), count, maxTopics))
 }
 
 // sizes caches the JSON sizes of parts of a declaration.

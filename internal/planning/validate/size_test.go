@@ -60,7 +60,7 @@ func TestTooLargeSpecIsRejectedUnresolved(t *testing.T) {
 		},
 		"variables for all modules": {
 			edit:  setAll(v1alpha1.ModuleSet{Env: []corev1.EnvVar{{Name: "A", Value: strings.Repeat("x", 30_000)}}}),
-			place: "spec.arms[1]", says: `with what arm "more" sets, the system takes`,
+			place: "spec.arms[1]", says: `with the settings of arm "more", the system takes`,
 		},
 		"many arms": {
 			edit: func(e *v1alpha1.PerfExperiment) {

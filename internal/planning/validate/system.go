@@ -51,7 +51,7 @@ func workloadFindings(system *v1alpha1.System) []finding {
 		workload := fmt.Sprintf("%s %q", workloadKind(module.WorkloadRef), module.WorkloadRef.Name)
 		if first, taken := borrower[workload]; taken {
 			found = append(found, wrong(module.WorkloadRef.Name,
-				fmt.Sprintf("module %q borrows %s, which module %q borrows already: name another workload, or take one of the modules out", module.Name, workload, first),
+				fmt.Sprintf("module %q adopts %s, which module %q already adopts: name another workload, or remove one of the modules", module.Name, workload, first),
 				setting{"modules", module.Name, "workloadRef", "name"}))
 			continue
 		}
@@ -72,7 +72,7 @@ func unknownModule(name string, system *v1alpha1.System) string {
 	for _, module := range system.Modules {
 		names = append(names, module.Name)
 	}
-	return fmt.Sprintf("the system has no module %q: write one it has (%s)", name, prose.Enumerate(names))
+	return fmt.Sprintf("the system has no module %q: write one of its modules (%s)", name, prose.Enumerate(names))
 }
 
 func title(what, name string) string { return fmt.Sprintf("%s %q", what, name) }

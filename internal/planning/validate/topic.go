@@ -53,9 +53,9 @@ func (o topicOwners) add(name, group string) string {
 	case !taken:
 		o[metric] = topicOwner{name, group}
 	case other.name != name:
-		return fmt.Sprintf("topics %q (group %q) and %q (group %q) collide: Kafka's metrics write '.' as '_', so it takes only one of them; rename one, for example %s", other.name, other.group, name, group, strings.ReplaceAll(metric, "_", "-"))
+		return fmt.Sprintf("topics %q (group %q) and %q (group %q) collide: Kafka writes '.' as '_' in its metrics, so it accepts only one of them; rename one, for example %s", other.name, other.group, name, group, strings.ReplaceAll(metric, "_", "-"))
 	case other.group != group:
-		return fmt.Sprintf("topic %q is in group %q and in group %q: leave it in one of them", name, other.group, group)
+		return fmt.Sprintf("topic %q is in group %q and in group %q: keep it in one of them", name, other.group, group)
 	}
 	return ""
 }
@@ -63,11 +63,11 @@ func (o topicOwners) add(name, group string) string {
 func topicNameFault(name, group string) string {
 	switch {
 	case name == "." || name == "..":
-		return fmt.Sprintf("topic group %q has a topic %q, a name Kafka does not take: write one with letters, for example orders.created", group, name)
+		return fmt.Sprintf("topic group %q has a topic %q, a name that Kafka rejects: write one with letters, for example orders.created", group, name)
 	case name == "__consumer_offsets" || name == "__transaction_state":
-		return fmt.Sprintf("topic group %q has Kafka's own topic %q: take it out; its partitions and replicas are in kafka.config, for example offsets.topic.num.partitions", group, name)
+		return fmt.Sprintf("topic group %q has Kafka's own topic %q: remove it, and set its partitions and replicas in kafka.config, for example offsets.topic.num.partitions", group, name)
 	case !topicName.MatchString(name):
-		return fmt.Sprintf("topic group %q makes topic %q: a topic's name may have letters, digits, '.', '_' and '-'; correct the name, or the tenant or version it is made from", group, name)
+		return fmt.Sprintf("topic group %q has a topic %q: a topic's name may have only letters, digits, '.', '_' and '-'; correct the name, or the tenant or version in it", group, name)
 	default:
 		return ""
 	}
@@ -87,7 +87,7 @@ func judgeTopicNames(j *judgement, experiment string, system *v1alpha1.System, b
 			}
 			found := wrong(name, "", setting{"kafka", "topics", topics.Group})
 			j.refuse(field.Invalid(base.of(system, found), name, fmt.Sprintf(
-				"%stopic %q of group %q has %d characters with the prefix of %d that PerfLab puts in front, and Kafka takes %d: shorten it, or the experiment's name",
+				"%stopic %q of group %q has %d characters with the prefix of %d that PerfLab adds, and Kafka allows %d: shorten it, or the experiment's name",
 				base.who(), name, topics.Group, prefix+len(name), prefix, maxTopicName)))
 			break
 		}

@@ -97,7 +97,7 @@ func unknownTransaction(transaction string, known []string) string {
 	path, _ := label.Cut(transaction)
 	at := slices.IndexFunc(path, func(part string) bool { return !slices.Contains(known, part) })
 	meant := cmp.Or(prose.Closest(path[at], known), prose.Closest(metric.Plain(transaction), known))
-	return fmt.Sprintf("the script has no transaction %s: %s one it has (%s)", path[at], write(meant), choices(known))
+	return fmt.Sprintf("the script has no transaction %s: %s one of its transactions (%s)", path[at], write(meant), choices(known))
 }
 
 // isTransaction reports whether the transaction is known, a request of a known one, or
@@ -113,9 +113,9 @@ func isTransaction(written string, known []string) bool {
 func statisticFault(load, rest string, known []string) string {
 	switch of, statistic := metric.CutStatistic(rest); {
 	case !slices.Contains(known, statistic):
-		return fmt.Sprintf("there is no statistic %q of a transaction: end with one there is (%s)", statistic, strings.Join(known, ", "))
+		return fmt.Sprintf("%q is not a statistic of a transaction: end with one of these (%s)", statistic, strings.Join(known, ", "))
 	case of == "":
-		return fmt.Sprintf("the metric names no transaction of load %q: write %s/<transaction>/%s", load, load, statistic)
+		return fmt.Sprintf("the metric does not name a transaction of load %q: write %s/<transaction>/%s", load, load, statistic)
 	default:
 		return ""
 	}
@@ -126,9 +126,9 @@ func lagMetricFault(name, fault string, scenarios []v1alpha1.Scenario) string {
 	known := []string{metric.Name(metric.KafkaLag, metric.DrainTime), metric.Name(metric.KafkaLag, metric.Max)}
 	switch {
 	case !slices.Contains(known, name):
-		return fmt.Sprintf("of servers, only the lag of Kafka's consumers is measured after a fault: write %s", strings.Join(known, " or "))
+		return fmt.Sprintf("after a fault, the lag of Kafka's consumers is the only metric of servers: write %s", strings.Join(known, " or "))
 	case !slices.ContainsFunc(scenarios, func(scenario v1alpha1.Scenario) bool { return hasFault(scenario, fault) }):
-		return fmt.Sprintf("the window is after fault %q, and no scenario has one of this name", fault)
+		return fmt.Sprintf("the window is after fault %q, and no scenario has a fault of this name", fault)
 	}
 	return ""
 }
@@ -136,7 +136,7 @@ func lagMetricFault(name, fault string, scenarios []v1alpha1.Scenario) string {
 func serverMetricFault(name string) string {
 	known := metric.ServerStatistics()
 	if _, statistic := metric.CutStatistic(name); !slices.Contains(known, statistic) {
-		return fmt.Sprintf("there is no statistic %q of what servers use: end with one there is (%s), for example %s",
+		return fmt.Sprintf("%q is not a statistic of servers: end with one of these (%s), for example %s",
 			statistic, strings.Join(known, ", "), metric.Name(name, metric.Average))
 	}
 	return ""

@@ -24,21 +24,21 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 	for _, part := range frozenParts(&before.Spec, &after.Spec) {
 		if !equality.Semantic.DeepEqual(part.before, part.after) {
 			found.refuse(field.Forbidden(spec.Child(part.name),
-				fmt.Sprintf("the experiment has started, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: put %s back, or give the changed experiment a new name; where none of its runs is to be kept, delete the experiment and apply the changed one", part.title())))
+				fmt.Sprintf("the experiment has started, so only suspend, cleanup, retention, lane, notes, design.maxRuns, design.target.maxBlocks, design.budget and design.blocks (upwards) may change: restore %s, or give the changed experiment a new name; if you do not need its runs, delete the experiment and apply the changed one", part.title())))
 		}
 	}
 	was, is := before.Spec.DesignOrDefault().Blocks, after.Spec.DesignOrDefault().Blocks
 	if is < was {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
-			fmt.Sprintf("the experiment has started, so design.blocks may only be raised above %d: a block that is planned can't be undone", was)))
+			fmt.Sprintf("the experiment has started, so design.blocks may only be raised above %d: a planned block can't be removed", was)))
 	}
 	if before, after := analysisplan.New(&before.Spec).Looks, analysisplan.New(&after.Spec).Looks; before.Last > 0 && after.Last > 0 && before != after {
 		found.refuse(field.Forbidden(spec.Child("design"),
-			fmt.Sprintf("the experiment has started, and its error probability is spent over interim analyses after blocks %d to %d: put design.blocks and design.target.maxBlocks back, or give the changed experiment a new name", before.First, before.Last)))
+			fmt.Sprintf("the experiment has started, and its error probability is spent over interim analyses after blocks %d to %d: restore design.blocks and design.target.maxBlocks, or give the changed experiment a new name", before.First, before.Last)))
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && is > was {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
-			fmt.Sprintf("the runs were taken away on %s, as retention.runs says, so no block can be added to them: put design.blocks back to %d, and give an experiment with more a new name",
+			fmt.Sprintf("the runs were deleted on %s (retention.runs), so no block can be added to them: restore design.blocks to %d, and give an experiment with more blocks a new name",
 				gone.Runs.UTC().Format(time.DateOnly), was)))
 	}
 	if gone := before.Status.History; gone != nil && gone.Runs != nil && !equality.Semantic.DeepEqual(before.Spec.Notes, after.Spec.Notes) {

@@ -106,7 +106,7 @@ func Experiment(experiment *v1alpha1.PerfExperiment, known Known) (field.ErrorLi
 func judgeAccount(found *judgement, name string, known Known) {
 	if name != "" && known.NoAccounts {
 		found.refuse(field.Forbidden(field.NewPath("spec", "serviceAccountName"),
-			"this operator writes with its own rights, not with those of ServiceAccounts: take serviceAccountName out, or ask for an operator with --act-as-author"))
+			"this operator writes with its own permissions, not with those of ServiceAccounts: remove serviceAccountName, or ask for an operator with --act-as-author"))
 	}
 }
 
@@ -211,7 +211,7 @@ func judgeComparison(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants [
 	for i, variant := range variants {
 		digest := naming.Hash(resolved[i])
 		if twin, seen := first[digest]; seen {
-			j.warn("arm %q is the same as arm %q: whatever differs between them is noise; give it a set that changes something, or take it out", variant.name, twin)
+			j.warn("arm %q is the same as arm %q, so any difference between them is noise: give it a set that changes something, or remove it", variant.name, twin)
 			continue
 		}
 		first[digest] = variant.name

@@ -69,7 +69,7 @@ func (g *grafanaSink) has(ctx context.Context, at int64, marked string) (bool, e
 	}.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
-		return false, fmt.Errorf("asking for the annotation: %w", err)
+		return false, fmt.Errorf("looking up the annotation: %w", err)
 	}
 	body, err := g.call(request)
 	if err != nil {
@@ -79,7 +79,7 @@ func (g *grafanaSink) has(ctx context.Context, at int64, marked string) (bool, e
 		ID int64 `json:"id"`
 	}
 	if err := json.Unmarshal(body, &found); err != nil {
-		return false, fmt.Errorf("%w: what answers is no Grafana", ErrRefuses)
+		return false, fmt.Errorf("%w: the server is not Grafana", ErrRefuses)
 	}
 	return len(found) > 0, nil
 }

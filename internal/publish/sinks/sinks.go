@@ -30,9 +30,9 @@ import (
 
 var (
 	// ErrUnavailable means that a sink does not respond, or only with a server error.
-	ErrUnavailable = errors.New("it does not answer")
+	ErrUnavailable = errors.New("it is unavailable")
 	// ErrRefuses means that a sink rejects an announcement.
-	ErrRefuses = errors.New("it refuses the announcement")
+	ErrRefuses = errors.New("it rejects the announcement")
 	// ErrConfiguration means that the configuration of a sink does not work.
 	ErrConfiguration = errors.New("it is not configured correctly")
 )
@@ -65,18 +65,18 @@ var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 func parse(given string) (string, *url.URL, error) {
 	called, address, found := strings.Cut(given, "=")
 	if !found || !name.MatchString(called) {
-		return "", nil, fmt.Errorf("write NAME=URL, with a name of lower-case letters, digits and dashes, 32 at most: %q has none", shorten(called))
+		return "", nil, fmt.Errorf("%q is not the name of a sink: write NAME=URL, with a name of at most 32 lowercase letters, digits and dashes", shorten(called))
 	}
 	target, err := url.Parse(address)
 	switch {
 	case err != nil || target.Host == "":
-		return "", nil, fmt.Errorf("sink %q: its URL is none: write https://HOST/PATH", called)
+		return "", nil, fmt.Errorf("sink %q: its URL is invalid: write https://HOST/PATH", called)
 	case target.User != nil:
-		return "", nil, fmt.Errorf("sink %q: its URL holds a user, and flags can be read by many: put the login into a Secret", called)
+		return "", nil, fmt.Errorf("sink %q: its URL contains a user, but other users can read flags: put the login into a Secret", called)
 	case target.Fragment != "":
-		return "", nil, fmt.Errorf("sink %q: its URL has a fragment, which no server is sent: leave out what begins with #", called)
+		return "", nil, fmt.Errorf("sink %q: its URL has a fragment, which is never sent to a server: remove the part from the # on", called)
 	case target.Scheme != "https" && (target.Scheme != "http" || !isLocalHost(target.Hostname())):
-		return "", nil, fmt.Errorf("sink %q: its URL must begin with https://; http:// will do for a Service of the cluster (NAME.NAMESPACE.svc)", called)
+		return "", nil, fmt.Errorf("sink %q: its URL must begin with https://; http:// is allowed for a Service of the cluster (NAME.NAMESPACE.svc)", called)
 	}
 	return called, target, nil
 }
@@ -109,7 +109,7 @@ func Open(cloudEvents, grafana []string, credentials string, rules egress.Rules)
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(known Sink) bool { return known.Name() == called }) {
-			return nil, fmt.Errorf("two sinks are called %q: give each a name of its own", called)
+			return nil, fmt.Errorf("two sinks are named %q: give each a unique name", called)
 		}
 		caller := &caller{name: called, target: target}
 		if credentials != "" {
@@ -123,12 +123,12 @@ func Open(cloudEvents, grafana []string, credentials string, rules egress.Rules)
 			continue
 		}
 		if target.RawQuery != "" {
-			return nil, fmt.Errorf("sink %q: Grafana's URL has a query: write https://HOST, or https://HOST/PATH where Grafana is served from one", called)
+			return nil, fmt.Errorf("sink %q: Grafana's URL has a query: write https://HOST, or https://HOST/PATH if Grafana is served from a path", called)
 		}
 		all = append(all, &grafanaSink{caller})
 	}
 	if len(all) > Most {
-		return nil, fmt.Errorf("there are %d sinks, and may be %d: let one of them forward announcements", len(all), Most)
+		return nil, fmt.Errorf("there are %d sinks, but at most %d are allowed: configure one of them to forward announcements", len(all), Most)
 	}
 	return all, nil
 }
@@ -156,7 +156,7 @@ func (c *caller) client(rules egress.Rules) (*http.Client, error) {
 				roots = x509.NewCertPool()
 			}
 			if !roots.AppendCertsFromPEM(authorities) {
-				return nil, errors.New("the file ca.crt of its credentials holds no certificate in PEM")
+				return nil, errors.New("the file ca.crt of its credentials does not contain a PEM certificate")
 			}
 			transport.TLSClientConfig.RootCAs = roots
 		case !errors.Is(err, os.ErrNotExist):
@@ -185,11 +185,11 @@ func (c *caller) call(request *http.Request) ([]byte, error) {
 	case status >= 200 && status < 300 && err == nil:
 		return body, nil
 	case status >= 200 && status < 300:
-		return nil, fmt.Errorf("%w: its answer broke off", ErrUnavailable)
+		return nil, fmt.Errorf("%w: its response was interrupted", ErrUnavailable)
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
-		return nil, fmt.Errorf("%w but with %d %s", ErrUnavailable, status, http.StatusText(status))
+		return nil, fmt.Errorf("%w: %d %s", ErrUnavailable, status, http.StatusText(status))
 	case egress.IsRedirect(status):
-		return nil, fmt.Errorf("%w: it sends to another address (%d), which is not followed: name that one", ErrRefuses, status)
+		return nil, fmt.Errorf("%w: it redirects to another address (%d), which PerfLab does not follow: use that address", ErrRefuses, status)
 	default:
 		return nil, fmt.Errorf("%w: %d %s", ErrRefuses, status, http.StatusText(status))
 	}
@@ -200,7 +200,7 @@ func (c *caller) call(request *http.Request) ([]byte, error) {
 func connectionError(err error) error {
 	var denied *egress.Denied
 	if errors.As(err, &denied) {
-		return fmt.Errorf("%w: its address is %s: allow it with --%s, or name another", ErrConfiguration, denied.What, egress.FlagAllow)
+		return fmt.Errorf("%w: its address is %s: allow it with --%s, or use another", ErrConfiguration, denied.What, egress.FlagAllow)
 	}
 	return fmt.Errorf("%w: %s", ErrUnavailable, failureReason(err))
 }
@@ -211,13 +211,13 @@ func failureReason(err error) string {
 	var wrapped *url.Error
 	switch {
 	case errors.As(err, &wrapped) && wrapped.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("not within %s", callTime)
+		return fmt.Sprintf("no response within %s", callTime)
 	case errors.As(err, &resolve):
-		return "its host's name is not known"
+		return "its host name does not resolve"
 	case strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "x509: "):
-		return "its certificate is not trusted, or it speaks no TLS"
+		return "its certificate is not trusted, or it does not use TLS"
 	}
-	return "there is no connection"
+	return "the connection failed"
 }
 
 // authorize adds the sink's credentials.
@@ -238,7 +238,7 @@ func (c *caller) authorize(request *http.Request) error {
 	}
 	called, value, found := strings.Cut(line, ":")
 	if !found || strings.TrimSpace(called) == "" || strings.TrimSpace(value) == "" {
-		return fmt.Errorf("%w: the file header of its credentials has to hold one line NAME: VALUE", ErrConfiguration)
+		return fmt.Errorf("%w: the file header of its credentials must contain one line NAME: VALUE", ErrConfiguration)
 	}
 	request.Header.Set(strings.TrimSpace(called), strings.TrimSpace(value))
 	return nil
@@ -257,7 +257,7 @@ func (c *caller) credential(key string) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(file, maxCredential+1))
 	found := strings.TrimSpace(string(text))
 	if err != nil || len(text) > maxCredential || strings.ContainsFunc(found, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return "", fmt.Errorf("%w: the file %s of its credentials has to hold one line of text", ErrConfiguration, key)
+		return "", fmt.Errorf("%w: the file %s of its credentials must contain one line of text", ErrConfiguration, key)
 	}
 	return found, nil
 }

@@ -140,10 +140,10 @@ func TestSendFailsWithoutServer(t *testing.T) {
 	other.Config.ErrorLog = nil
 	t.Cleanup(other.Close)
 	for name, tc := range map[string]struct{ address, want string }{
-		"gone":                 {"http://127.0.0.1:1", "there is no connection"},
-		"silent":               {silent.URL, "not within 10s"},
+		"gone":                 {"http://127.0.0.1:1", "the connection failed"},
+		"silent":               {silent.URL, "no response within 10s"},
 		"of another authority": {other.URL, "its certificate is not trusted"},
-		"of an unknown host":   {"https://sink.invalid", "its host's name is not known"},
+		"of an unknown host":   {"https://sink.invalid", "its host name does not resolve"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// Only the silent server runs into the timeout.
@@ -224,7 +224,7 @@ func TestGrafanaAnnotationIsUnique(t *testing.T) {
 func TestGrafanaRejectsOtherResponses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
 	t.Cleanup(server.Close)
-	if err := open(t, "", server.URL, nil).Send(t.Context(), told()); !errors.Is(err, sinks.ErrRefuses) || !strings.Contains(err.Error(), "no Grafana") {
+	if err := open(t, "", server.URL, nil).Send(t.Context(), told()); !errors.Is(err, sinks.ErrRefuses) || !strings.Contains(err.Error(), "not Grafana") {
 		t.Error(err)
 	}
 }
@@ -260,7 +260,7 @@ func TestOpen(t *testing.T) {
 		"in the clear, far away":      {[]string{"ci=http://example.org"}, nil, "must begin with https://"},
 		"another protocol":            {[]string{"ci=ftp://example.org"}, nil, "must begin with https://"},
 		"a fragment":                  {[]string{"ci=https://example.org/#a"}, nil, "fragment"},
-		"two of a name":               {[]string{"ci=https://example.org"}, []string{"ci=https://example.org"}, `two sinks are called "ci"`},
+		"two of a name":               {[]string{"ci=https://example.org"}, []string{"ci=https://example.org"}, `two sinks are named "ci"`},
 		"a query for Grafana":         {nil, []string{"g=https://example.org?a=b"}, "has a query"},
 		"a Service":                   {[]string{"ci=http://broker-ingress.knative-eventing.svc.cluster.local/lab/default"}, []string{"g=http://grafana.monitoring.svc"}, ""},
 		"a query, which some ask for": {[]string{"ci=https://example.org/hook?channel=a"}, nil, ""},
@@ -279,7 +279,7 @@ func TestOpen(t *testing.T) {
 	for _, name := range strings.Split("abcdefghi", "") {
 		many = append(many, name+"=https://example.org")
 	}
-	if _, err := sinks.Open(many, nil, "", egress.Rules{}); err == nil || !strings.Contains(err.Error(), "may be 8") {
+	if _, err := sinks.Open(many, nil, "", egress.Rules{}); err == nil || !strings.Contains(err.Error(), "at most 8") {
 		t.Error(err)
 	}
 }

@@ -95,7 +95,7 @@ func heatLegend(c draw.Canvas) {
 	const side, apart = vg.Length(10), vg.Length(92)
 	style := textStyle(smallText, roleMuted)
 	style.YAlign = draw.YBottom
-	c.FillText(style, vg.Point{X: c.Min.X, Y: c.Min.Y + 18}, "Share of the samples of the same time:")
+	c.FillText(style, vg.Point{X: c.Min.X, Y: c.Min.Y + 18}, "Share of the samples at the same time:")
 	until := 100.0
 	for i, one := range heatStrengths {
 		left := c.Min.X + apart*vg.Length(len(heatStrengths)-1-i)

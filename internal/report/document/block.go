@@ -57,7 +57,7 @@ func (b *Block) finish(first []string) {
 
 // LeftOut counts omitted entries of a list.
 func LeftOut(number int, noun string) string {
-	return prose.Counted(number, "further "+noun) + prose.Verb(number, " is", " are") + " left out"
+	return prose.Counted(number, "further "+noun) + prose.Verb(number, " is", " are") + " omitted"
 }
 
 // HasStatus reports whether an entry of the list has a status.

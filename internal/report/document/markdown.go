@@ -78,12 +78,12 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // Parse reads CommonMark with tables, or returns what is wrong with it.
 func (m *Markdown) Parse(written string) (fault string) {
 	written = prose.Printable(lineEnds.Replace(written))
-	tooDeep := fmt.Sprintf("its lists and quotations stand in each other more than %d deep", maxDepth)
+	tooDeep := fmt.Sprintf("its lists and quotations are nested more than %d levels deep", maxDepth)
 	switch cells, links := countCells(written), strings.Count(written, "]("); {
 	case cells > maxCells:
-		return fmt.Sprintf("its tables have %d cells, more than the %d that are shown: shorten them", cells, maxCells)
+		return fmt.Sprintf("its tables have %d cells, more than the limit of %d: shorten them", cells, maxCells)
 	case links > maxLinks:
-		return fmt.Sprintf("it has %d links and pictures, more than the %d that are shown: shorten it", links, maxLinks)
+		return fmt.Sprintf("it has %d links and pictures, more than the limit of %d: shorten it", links, maxLinks)
 	case opensMoreThan(written, maxDepth):
 		return tooDeep
 	}

@@ -21,7 +21,7 @@ import (
 func HTMLNote(n *document.Markdown, pictures bool) string {
 	return renderNote(n, &noteWriter{of: n, below: n.Below, isPage: true, picture: func(shown *document.Inset) string {
 		if !pictures {
-			return chart.EscapeXML(shown.TextWithReason("its size would not leave the page room here; perflab report has it"))
+			return chart.EscapeXML(shown.TextWithReason("omitted here because of its size; perflab report shows it"))
 		}
 		return `<img src="` + shown.DataURI() + `" alt="` + chart.EscapeXML(shown.Alt) + `" />`
 	}})

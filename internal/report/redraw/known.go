@@ -108,7 +108,7 @@ func (p *painter) harmless(style string) (kept string, ids []string) {
 			continue
 		}
 		if !found || !property.MatchString(name) || !isHarmless(value) {
-			p.leave("a part of a style")
+			p.leave("part of a style")
 			continue
 		}
 		declarations = append(declarations, name+":"+strings.TrimSpace(value))
@@ -130,14 +130,14 @@ func (p *painter) rules(sheet string) string {
 		rest = rest[at+1:]
 		if sign != '{' {
 			if head != "" {
-				p.leave("a part of a style")
+				p.leave("part of a style")
 			}
 			continue
 		}
 		var block string
 		block, rest = blockOf(rest)
 		if !selector.MatchString(head) || strings.Contains(block, "{") {
-			p.leave("a part of a style")
+			p.leave("part of a style")
 			continue
 		}
 		declarations, ids := p.harmless(block)

@@ -21,11 +21,11 @@ import (
 
 var (
 	// ErrNoSVG means that a document is not SVG.
-	ErrNoSVG = errors.New("it is no SVG in UTF-8")
+	ErrNoSVG = errors.New("it is not an SVG file in UTF-8")
 	// ErrEntities means that a document declares entities, which can expand a few bytes to many.
-	ErrEntities = errors.New("it declares entities, which a picture needs none of: save it as plain SVG, or as PNG")
+	ErrEntities = errors.New("it declares XML entities, which are not supported: save it as plain SVG, or as PNG")
 	// ErrTooMuch means that a document is nested too deeply, or draws its parts too often.
-	ErrTooMuch = fmt.Errorf("it has more than %d levels, or draws more than %d elements by repeating its parts: save it as PNG", maxDepth, maxDrawn)
+	ErrTooMuch = fmt.Errorf("it is nested more than %d levels deep, or draws more than %d elements by repeating its parts: save it as PNG", maxDepth, maxDrawn)
 )
 
 const (
@@ -221,7 +221,7 @@ func (p *painter) attribute(element string, attribute xml.Attr) (name, value str
 	case !attributes[local]:
 		return "", ""
 	case !isHarmless(value):
-		p.leave("a reference to the outside")
+		p.leave("an external reference")
 		return "", ""
 	}
 	p.parts.refer(localReferences(value)...)
@@ -243,7 +243,7 @@ func (p *painter) reference(element, space, value string) (name, kept string) {
 	case element == "image" && picture.MatchString(value):
 		return name, strings.Join(strings.Fields(value), "")
 	}
-	p.leave("a reference to the outside")
+	p.leave("an external reference")
 	return "", ""
 }
 

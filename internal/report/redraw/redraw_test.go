@@ -181,8 +181,8 @@ func isPlain(t *testing.T, drawn []byte) {
 func TestWhatIsLeftOutIsTold(t *testing.T) {
 	for inside, want := range map[string][]string{
 		`<script>a</script><foreignObject/><animate/>`:                     {"animate", "foreignObject", "script"},
-		`<rect onload="a" fill="url(//b)"/><image href="https://a"/>`:      {"a reference to the outside", "onload"},
-		`<style>@import "a";</style>`:                                      {"a part of a style"},
+		`<rect onload="a" fill="url(//b)"/><image href="https://a"/>`:      {"an external reference", "onload"},
+		`<style>@import "a";</style>`:                                      {"part of a style"},
 		`<metadata><a/></metadata><a href="https://a"><rect/></a>`:         nil,
 		`<rect data-a="b" xmlns:i="urn:i" i:b="c"/><i:b xmlns:i="urn:i"/>`: nil,
 	} {

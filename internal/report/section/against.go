@@ -23,7 +23,7 @@ func againstOther(r *Record, notes *footnotes) []document.Block {
 		return nil
 	}
 	other := r.Against.Experiment.Name
-	title := "Against the experiment " + other
+	title := "Comparison with experiment " + other
 	result, err := crosscompare.Compare(*r.Against, crosscompare.ExperimentRuns{Experiment: &r.Experiment, Runs: r.Runs}, crosscompare.Options{})
 	if err != nil {
 		return document.Titled(title, []document.Block{document.Paragraph(capitalize(err.Error()) + ".")})
@@ -34,26 +34,26 @@ func againstOther(r *Record, notes *footnotes) []document.Block {
 		blocks = append(blocks, armsAcross(result, other, notes).Blocks()...)
 	}
 	if len(result.Notes) > 0 {
-		blocks = append(blocks, document.Paragraph("What the two were declared to be differs:"))
+		blocks = append(blocks, document.Paragraph("Differences in the declarations:"))
 		blocks = append(blocks, document.List(document.Items(result.Notes))...)
 	}
 	return document.Titled(title, blocks)
 }
 
 func againstText(result *crosscompare.Result, other string) string {
-	const beginning = "Runs of two experiments stand in no common random order, so what differs between them may be the day's or the node's. "
+	const beginning = "The runs of two experiments are not randomized together, so a difference between them may be due to the day or the node. "
 	if !result.Alike {
-		return beginning + fmt.Sprintf("The baselines of %s and of this experiment could not be shown to be alike within the margin of %s, so no arms are compared. Run both configurations as arms of one experiment to know.",
+		return beginning + fmt.Sprintf("The baselines of %s and of this experiment could not be shown to be equivalent within the margin of %s, so arms are not compared. To compare them, run both configurations as arms of one experiment.",
 			other, percent(result.MarginPercent))
 	}
-	return beginning + fmt.Sprintf("The baselines of %s and of this experiment are alike within the margin of %s, so arms are compared, each by its delta to its own baseline.",
+	return beginning + fmt.Sprintf("The baselines of %s and of this experiment are equivalent within the margin of %s, so arms are compared by their deltas from their own baselines.",
 		other, percent(result.MarginPercent))
 }
 
 func baselinesAcross(result *crosscompare.Result, other string, notes *footnotes) *document.Table {
 	made := &document.Table{
-		Caption: "Baselines against each other",
-		Columns: slices.Concat(document.TextColumns("Scenario", "Metric"), document.NumberColumns(other, "This experiment"), document.TextColumns("Unit"), document.NumberColumns("Change", "Interval", "p"), document.TextColumns("Alike", "Notes")),
+		Caption: "Baselines of both experiments",
+		Columns: slices.Concat(document.TextColumns("Scenario", "Metric"), document.NumberColumns(other, "This experiment"), document.TextColumns("Unit"), document.NumberColumns("Change", "Interval", "p"), document.TextColumns("Equivalent", "Notes")),
 	}
 	for i := range result.Baselines {
 		c := &result.Baselines[i]
@@ -70,7 +70,7 @@ func baselinesAcross(result *crosscompare.Result, other string, notes *footnotes
 
 func armsAcross(result *crosscompare.Result, other string, notes *footnotes) *document.Table {
 	made := &document.Table{
-		Caption: "Arms, each by its delta to its own baseline",
+		Caption: "Arms, by delta from their own baseline",
 		Columns: slices.Concat(document.TextColumns("Scenario", "Metric", "Arm"), document.NumberColumns("Delta in "+other, "Delta here", "Change", "Interval", "p"), document.TextColumns("Verdict", "Notes")),
 	}
 	for i := range result.Arms {

@@ -24,7 +24,7 @@ var appendixParts = []struct {
 	{"Scripts", scriptBlocks},
 	{"Versions", versions},
 	{"Identity", identity},
-	{"How to repeat it", declaration},
+	{"Reproduction", declaration},
 }
 
 // appendix has what readers need to judge or repeat the experiment: what ran, on what, and how to
@@ -47,7 +47,7 @@ func infrastructure(r *Record) []document.Block {
 
 // reportedServers has a column per arm; rows without values are omitted.
 func reportedServers(r *Record) *document.Table {
-	result := &document.Table{Caption: "Kafka and PostgreSQL, as reported by the servers", Columns: document.TextColumns("What")}
+	result := &document.Table{Caption: "Kafka and PostgreSQL, as reported by the servers", Columns: document.TextColumns("Property")}
 	var columns [][]string
 	for _, arm := range r.arms {
 		if effective := r.journal.effectiveSystem(arm.Name); effective != nil {
@@ -131,7 +131,7 @@ func topicTotals(r *Record) []document.Row {
 }
 
 func nodes(r *Record) *document.Table {
-	result := &document.Table{Caption: "Nodes the system ran on", Columns: slices.Concat(document.TextColumns("Node", "Instance type"), document.NumberColumns("Price per hour", "Valid runs"))}
+	result := &document.Table{Caption: "Nodes of the system", Columns: slices.Concat(document.TextColumns("Node", "Instance type"), document.NumberColumns("Price per hour", "Valid runs"))}
 	known, runs := map[string]v1alpha1.EffectiveNode{}, map[string]int{}
 	for _, run := range r.journal.valid() {
 		if run.Status.Effective == nil {
@@ -167,9 +167,9 @@ func identity(r *Record) []document.Block {
 		{"UID", cmp.Or(string(measured.UID), digits.Dash)},
 		{"Plan hash", cmp.Or(status.PlanHash, digits.Dash)},
 		{"Seed", seed},
-		{"First load began (UTC)", digits.Time(first)},
-		{"Last load ended (UTC)", digits.Time(last)},
-		{"From first to last load, hh:mm:ss", r.journal.length()},
+		{"Start of the first load (UTC)", digits.Time(first)},
+		{"End of the last load (UTC)", digits.Time(last)},
+		{"Total time, hh:mm:ss", r.journal.length()},
 	}
 	if r.measuredElsewhere() {
 		rows = append(rows, [2]string{"Provenance", provenance.Elsewhere(&r.Experiment)})
@@ -177,7 +177,7 @@ func identity(r *Record) []document.Block {
 	if kept := status.Evidence; kept != nil {
 		rows = append(rows, [2]string{"SHA-256 of the manifest of digests", kept.SHA256})
 	}
-	result := &document.Table{Caption: "Identity of the experiment", Columns: document.TextColumns("What", "Value")}
+	result := &document.Table{Caption: "Experiment identity", Columns: document.TextColumns("Property", "Value")}
 	for _, one := range rows {
 		result.Rows = append(result.Rows, document.Row{Cells: document.TextCells(one[0], one[1])})
 	}

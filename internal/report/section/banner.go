@@ -25,9 +25,9 @@ func newBanner(r *Record) *document.Banner {
 		return nil
 	}
 	return &document.Banner{
-		Title: "These runs describe, they do not decide",
+		Title: "Too few blocks for a verdict",
 		Sentences: slices.Concat(
-			[]string{fmt.Sprintf("%s %s complete; a verdict takes %d. Any difference below may be real or chance: these runs do not show which.",
+			[]string{fmt.Sprintf("%s %s complete; a verdict needs %d. The results are descriptive: any difference may be real or due to chance.",
 				prose.Counted(r.answer.Blocks, "block"), prose.Verb(r.answer.Blocks, "is", "are"), r.answer.Needed())},
 			spreadSentence(r), []string{nextStep(r)}),
 	}
@@ -71,12 +71,12 @@ func apart(ratio float64) string {
 func nextStep(r *Record) string {
 	further := r.answer.Needed() - r.answer.Blocks
 	runs := int(further) * len(r.arms) * len(r.scenarios)
-	text := fmt.Sprintf("The next step: %s (%s)", prose.Counted(further, "more block"), prose.Counted(runs, "run"))
+	text := fmt.Sprintf("Next step: %s (%s)", prose.Counted(further, "more block"), prose.Counted(runs, "run"))
 	if perRun := r.journal.pace(); perRun > 0 {
-		text += ", about " + digits.Approximate(perRun*time.Duration(runs)) + " at the pace so far"
+		text += ", about " + digits.Approximate(perRun*time.Duration(runs)) + " at the current pace"
 	}
 	if r.answer.Question.Looks.Last == 0 && r.Experiment.Spec.DesignOrDefault().Blocks < verdict.MinimumBlocks {
-		return text + fmt.Sprintf(". Raise design.blocks to %d: the runs already done count.", verdict.MinimumBlocks)
+		return text + fmt.Sprintf(". Raise design.blocks to %d; the completed runs remain valid.", verdict.MinimumBlocks)
 	}
 	return text + ". " + prose.Verb(further, "It is", "They are") + " already planned."
 }

@@ -119,7 +119,7 @@ func seriesTables(r *Record) []document.Block {
 
 func seriesTable(r *Record, under *scenario, load string, words kind.BatchTerms) *document.Table {
 	made := &document.Table{
-		Caption: fmt.Sprintf("%s of %s under %s one by one, and the difference from %s", words.Title, load, under.Name, r.answer.Baseline),
+		Caption: fmt.Sprintf("%s of %s under %s: individual durations and differences from %s", words.Title, load, under.Name, r.answer.Baseline),
 		Columns: document.NumberColumns(words.Noun),
 	}
 	for _, arm := range r.arms {

@@ -36,14 +36,14 @@ func capacities(under *scenario) []v1alpha1.ArmCapacity {
 // limits both.
 func capacitySentence(under *scenario) string {
 	var parts, limits []string
-	verb := " takes "
+	verb := " sustains "
 	for _, one := range capacities(under) {
 		found := under.at(one.Metric, one.Arm)
 		if found == nil || isTwin(under, one.Arm) {
 			continue
 		}
 		if one.Value == "" {
-			parts = append(parts, "the capacity of "+one.Arm+" is outside the levels of its runs")
+			parts = append(parts, "the capacity of "+one.Arm+" is outside the tested levels")
 			continue
 		}
 		part := one.Arm + verb + found.text()
@@ -86,7 +86,7 @@ func requiredSentence(under *scenario, all []v1alpha1.ArmCapacity, required int3
 	}
 	text := strings.TrimSpace(fmt.Sprintf("Required: %d %s", required, capacityUnit(all[0]))) + ", " + strings.Join(parts, ", ")
 	if cheapest := cheapestArm(under, arms[v1alpha1.RequirementMet]); cheapest != "" {
-		text += ", of which " + cheapest + " costs least"
+		text += "; " + cheapest + " meets it at the lowest cost"
 	}
 	return text + "."
 }
@@ -136,11 +136,11 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 	result := &document.Table{
 		Caption: "Capacity of " + under.Name,
 		Columns: slices.Concat(document.TextColumns("Arm"), document.NumberColumns("Runs", titleWithUnit("Capacity", capacityUnit(all[0])), percent(100*under.confidence)+" interval", "Iterations, 1/s"),
-			document.TextColumns("Limited by", "Busiest server above it")),
+			document.TextColumns("Limited by", "Busiest server above capacity")),
 	}
 	currency := under.unit(metric.Cost)
 	if currency != "" {
-		result.Columns = append(result.Columns, document.NumberColumns(fmt.Sprintf("Cost of 1,000 %s, %s", cmp.Or(capacityUnit(all[0]), "of the load"), currency))...)
+		result.Columns = append(result.Columns, document.NumberColumns(fmt.Sprintf("Cost of 1,000 %s, %s", cmp.Or(capacityUnit(all[0]), "units of load"), currency))...)
 	}
 	for _, one := range all {
 		found := under.at(metricName, one.Arm)
@@ -171,9 +171,9 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 // demands whose interval includes zero.
 func demandTable(all []v1alpha1.ArmCapacity) []document.Block {
 	const most = 5
-	unit := cmp.Or(capacityUnit(all[0]), "of the load")
+	unit := cmp.Or(capacityUnit(all[0]), "units of load")
 	result := &document.Table{
-		Caption: "CPU for the load, from the levels that held the objectives",
+		Caption: "CPU demand of the load, from levels that met all objectives",
 		Columns: slices.Concat(document.TextColumns("Arm", "Server"), document.NumberColumns("Cores for 1,000 "+unit, "Interval")),
 	}
 	for _, one := range all {
@@ -239,19 +239,19 @@ func busiestText(of v1alpha1.ArmCapacity) string {
 func outsideSentence(of v1alpha1.ArmCapacity) string {
 	var parts []string
 	if of.Below > 0 {
-		parts = append(parts, fmt.Sprintf("no level held all objectives in %d", of.Below))
+		parts = append(parts, fmt.Sprintf("no level met all objectives in %d", of.Below))
 	}
 	if of.Above > 0 {
-		parts = append(parts, fmt.Sprintf("every level held all objectives in %d", of.Above))
+		parts = append(parts, fmt.Sprintf("every level met all objectives in %d", of.Above))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%s: %s of %s", of.Arm, joinAnd(parts), prose.Counted(of.Runs+of.Coarse, "run"))
 	if of.Value == "" {
-		return text + ", so that its capacity has no value and is not compared."
+		return text + ", so its capacity is unknown and not compared."
 	}
-	return text + "; their values are at most a step outside the levels."
+	return text + "; their values are at most one step outside the levels."
 }
 
 // nonMonotoneSentence counts runs whose lower levels were worse than higher ones.
@@ -259,7 +259,7 @@ func nonMonotoneSentence(of v1alpha1.ArmCapacity) string {
 	if of.NonMonotone == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: in %d of %s a level clearly held above one that clearly did not, as while code is still compiled: lengthen measurement.warmUp, the steps or settle.",
+	return fmt.Sprintf("%s: in %d of %s, a level clearly met the objectives above one that clearly did not, which can happen while code is still being compiled: lengthen measurement.warmUp, step or settle.",
 		of.Arm, of.NonMonotone, prose.Counted(of.Runs, "run"))
 }
 
@@ -273,7 +273,7 @@ func objectivesSentence(under *scenario) string {
 			parts = append(parts, metric.Plain(objective.Metric)+" ≥ "+objective.Min)
 		}
 	}
-	return "The capacity is the highest level at which all objectives hold: " + joinAnd(parts) + ". Each run visits several levels and gives one capacity, by a monotone fit between them."
+	return "The capacity is the highest level at which all objectives are met: " + joinAnd(parts) + ". Each run tests several levels and yields one capacity, from a monotone fit between them."
 }
 
 // levelMetrics are the metrics drawn against the levels: those of the objectives, and the
@@ -318,7 +318,7 @@ func levelChart(r *Record, under *scenario, subject string) (document.Chart, boo
 		return document.Chart{}, false
 	}
 	of, limit := metric.Parse(subject), objectiveLimit(under, subject, unit)
-	title, lines := fmt.Sprintf("%s against load", titleWithUnit(capitalize(of.Phrase()), unit)), "a line per run"
+	title, lines := fmt.Sprintf("%s against load", titleWithUnit(capitalize(of.Phrase()), unit)), "one line per run"
 	if len(curves) > 0 {
 		title, lines = title+" (dashed: the Universal Scalability Law)", lines+", and the Universal Scalability Law, dashed"
 	}

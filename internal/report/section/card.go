@@ -16,7 +16,7 @@ import (
 )
 
 func newCard(r *Record) document.Card {
-	result := document.Card{Banner: newBanner(r), Chart: cardChart(r), Detail: confidenceLine(r), RemarksTitle: "Reservations:", Remarks: reservations(r), Footer: costSentence(r.answer)}
+	result := document.Card{Banner: newBanner(r), Chart: cardChart(r), Detail: confidenceLine(r), RemarksTitle: "Caveats:", Remarks: reservations(r), Footer: costSentence(r.answer)}
 	found := newSoak(r)
 	switch {
 	case found != nil && r.isAlone():
@@ -69,7 +69,7 @@ func pageTitle(r *Record) string {
 	case r.Experiment.Spec.Matrix != nil:
 		return factorsTitle(r, in)
 	case len(arms) == 0 && newSoak(r) != nil:
-		return fmt.Sprintf("Does %s stay as it is over %s of load?", baseline, newSoak(r).durationText())
+		return fmt.Sprintf("Is %s stable over %s of load?", baseline, newSoak(r).durationText())
 	case len(arms) == 0:
 		return "How does " + baseline + " perform" + in + "?"
 	case len(arms) > maxFigures:
@@ -113,17 +113,17 @@ func withoutRepeatedEnding(m, next metric.Metric) string {
 func answerSentence(r *Record) string {
 	switch {
 	case len(r.journal.valid()) == 0:
-		return "No answer yet: no run has counted."
+		return "No answer yet: there is no valid run."
 	case r.isAlone():
 		return aloneSentence(r)
 	case len(r.answer.Comparisons) == 0 && slices.ContainsFunc(r.scenarios, func(s *scenario) bool { return s.Capacity != nil }):
-		return "Nothing is compared yet."
+		return "No comparisons yet."
 	case len(r.answer.Comparisons) == 0:
-		return "Nothing to compare: only the baseline has runs that count."
+		return "Nothing to compare: only the baseline has valid runs."
 	case len(r.answer.uncalibrated) > 0:
-		return fmt.Sprintf("No answer: %s is configured exactly like %s and yet differs from it, so every verdict is withheld.", r.answer.Twin, r.answer.Baseline)
+		return fmt.Sprintf("No answer: the A/A control %s differs from the baseline %s despite the same configuration, so all verdicts are withheld.", r.answer.Twin, r.answer.Baseline)
 	case len(decidingComparisons(r.answer)) == 0:
-		return "No metric was chosen to decide, or none was measured: everything below is exploratory."
+		return "No primary metric is declared, or none was measured: all results are exploratory."
 	}
 	var parts, names []string
 	for _, arm := range r.candidates() {
@@ -187,7 +187,7 @@ func armSentence(a *answer, arm string) string {
 	case better > 0:
 		return fmt.Sprintf("%s is better than %s in %s%s", arm, a.Baseline, changePhrases(own, verdict.Better), worseGuardrails(a, arm))
 	case countVerdicts(own, verdict.Equivalent) == len(own):
-		return fmt.Sprintf("%s is equivalent to %s: it differs by less than %s in %s%s", arm, a.Baseline, percent(a.marginPercent), allDeciding(len(own)), worseGuardrails(a, arm))
+		return fmt.Sprintf("%s is equivalent to %s (difference of less than %s in %s)%s", arm, a.Baseline, percent(a.marginPercent), allDeciding(len(own)), worseGuardrails(a, arm))
 	}
 	return ""
 }
@@ -201,7 +201,7 @@ func worseGuardrails(a *answer, arm string) string {
 		return ""
 	}
 	slices.SortStableFunc(worse, compareSize)
-	return ", but worse in guarded " + changePhrases(worse, verdict.Worse)
+	return prose.Verb(len(worse), ", but worse in the guardrail metric ", ", but worse in the guardrail metrics ") + changePhrases(worse, verdict.Worse)
 }
 
 // undecidedArms names the inconclusive arms, grouped by metrics.
@@ -220,7 +220,7 @@ func undecidedArms(a *answer, arms []string) []string {
 	}
 	parts := make([]string, 0, len(order))
 	for _, phrase := range order {
-		parts = append(parts, fmt.Sprintf("the runs are inconclusive about %s against %s in %s", joinAnd(alike[phrase]), a.Baseline, phrase))
+		parts = append(parts, fmt.Sprintf("inconclusive: %s vs. %s in %s", joinAnd(alike[phrase]), a.Baseline, phrase))
 	}
 	return parts
 }
@@ -228,11 +228,11 @@ func undecidedArms(a *answer, arms []string) []string {
 func allDeciding(metrics int) string {
 	switch metrics {
 	case 1:
-		return "the deciding metric"
+		return "the primary metric"
 	case 2:
-		return "both deciding comparisons"
+		return "both primary comparisons"
 	}
-	return fmt.Sprintf("all %d deciding comparisons", metrics)
+	return fmt.Sprintf("all %d primary comparisons", metrics)
 }
 
 // changePhrases are the metrics of a verdict with their changes.
@@ -262,7 +262,7 @@ func changePhrases(own []shownComparison, of verdict.Verdict) string {
 func confidenceLine(r *Record) string {
 	parts := []string{fmt.Sprintf("%s in %s", prose.Counted(len(r.CountedRuns()), "run"), prose.Counted(r.blocks, "complete block"))}
 	if invalid := len(r.journal.invalid()); invalid > 0 {
-		parts = append(parts, prose.Counted(invalid, "attempt")+" did not count")
+		parts = append(parts, prose.Counted(invalid, "invalid attempt"))
 	}
 	if r.answer.Enough() {
 		parts = append(parts, percent(r.answer.confidencePercent)+" confidence, margin "+percent(r.answer.marginPercent))
@@ -306,7 +306,7 @@ func costSentence(a *answer) string {
 		if baseline != arm {
 			verb := "costs more than"
 			if c.ArmCenter < c.BaselineCenter {
-				verb = "saves money over"
+				verb = "costs less than"
 			}
 			part = fmt.Sprintf("%s %s %s: %s instead of %s (%s)", c.Arm, verb, c.Baseline, withUnit(arm, c.Unit), withUnit(baseline, c.Unit), withUnit(c.delta(), c.deltaUnit()))
 		}

@@ -27,13 +27,13 @@ const (
 func comparisons(r *Record) []document.Block {
 	notes := &footnotes{}
 	if len(r.answer.Comparisons) == 0 {
-		return append([]document.Block{document.Paragraph("There is nothing to compare.")}, againstOther(r, notes)...)
+		return append([]document.Block{document.Paragraph("There are no comparisons.")}, againstOther(r, notes)...)
 	}
 	blocks := []document.Block{document.Paragraph(comparisonText(r.answer))}
 	blocks = append(blocks, chartsIn(r, inComparison, r.scenarios...)...)
 	blocks = append(blocks, effectTable(r)...)
 	if len(r.answer.uncalibrated) > 0 {
-		blocks = append(blocks, document.Paragraph(fmt.Sprintf("The experiment is not calibrated, so every verdict is withheld: %s differs from %s, though both have the same configuration.", r.answer.Twin, r.answer.Baseline)))
+		blocks = append(blocks, document.Paragraph(fmt.Sprintf("The experiment is not calibrated: the A/A control %s differs from the baseline %s despite the same configuration, so all verdicts are withheld.", r.answer.Twin, r.answer.Baseline)))
 	}
 	for _, scenario := range r.scenarios {
 		own := append(comparisonTables(r, scenario.Name, notes), pairTable(r, scenario.Name, notes).Blocks()...)
@@ -49,11 +49,11 @@ func comparisons(r *Record) []document.Block {
 
 func comparisonText(a *answer) string {
 	if !a.Enough() {
-		return fmt.Sprintf("A delta is the arm minus the baseline %s, in percent of it unless stated otherwise: + is more, %s is less. It describes only these runs, so there is neither interval nor verdict. %s",
+		return fmt.Sprintf("Deltas are arm minus baseline (%s), in percent of the baseline unless stated otherwise: + is more, %s is less. They describe these runs only, without intervals or verdicts. %s",
 			a.Baseline, digits.Minus, directions(a))
 	}
 	return fmt.Sprintf(
-		"A delta is the arm minus the baseline %s, in percent of it unless stated otherwise: + is more, %s is less. Interval is the one that decided: of Equivalent the %s interval, which lies within the margin of %s of the baseline; otherwise the %s interval, adjusted like p for all comparisons made, which excludes 0 exactly where the verdict is Better or Worse. %s Metrics that do not decide are exploratory: some of them differ by chance. For an Inconclusive verdict, Blocks adds roughly how many more would settle it.",
+		"Deltas are arm minus baseline (%s), in percent of the baseline unless stated otherwise: + is more, %s is less. Interval is the one behind the verdict: for Equivalent, the %s interval, which lies within the margin of %s of the baseline; otherwise, the %s interval, adjusted like p for all comparisons, which excludes 0 exactly if the verdict is Better or Worse. %s All metrics except the primary ones are exploratory: some of them differ by chance. For Inconclusive, Blocks adds the approximate number of further blocks that would settle it.",
 		a.Baseline, digits.Minus, percent(2*a.confidencePercent-100), percent(a.marginPercent), percent(a.confidencePercent), directions(a))
 }
 
@@ -72,7 +72,7 @@ func directions(a *answer) string {
 	}
 	told := metric.Directions(higher, a.Question.Higher)
 	if len(unknown) > 0 {
-		told += fmt.Sprintf(" It is unknown whether higher or lower is better for %s: a difference there has no verdict.", prose.Enumerate(unknown))
+		told += fmt.Sprintf(" The better direction is unknown for %s, so differences there have no verdict.", prose.Enumerate(unknown))
 	}
 	return told
 }
@@ -91,10 +91,10 @@ var comparisonKinds = []struct {
 	exploratory bool
 	has         func(*answer, shownComparison) bool
 }{
-	{"Deciding metrics", false, func(_ *answer, c shownComparison) bool { return c.Primary }},
-	{"Guarded metrics (a winner must not make them worse)", false, func(a *answer, c shownComparison) bool { return a.Question.IsGuard(c.Metric) }},
-	{"Other metrics of the loads", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() && c.metric.Window == "" }},
-	{"The loads, by phase of the run", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() }},
+	{"Primary metrics", false, func(_ *answer, c shownComparison) bool { return c.Primary }},
+	{"Guardrail metrics (a winner must not make them worse)", false, func(a *answer, c shownComparison) bool { return a.Question.IsGuard(c.Metric) }},
+	{"Other load metrics", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() && c.metric.Window == "" }},
+	{"Load metrics, by phase of the run", true, func(_ *answer, c shownComparison) bool { return !c.metric.IsServer() }},
 	{"Servers and cost", true, func(*answer, shownComparison) bool { return true }},
 }
 
@@ -160,8 +160,8 @@ func comparisonTable(r *Record, caption string, all []shownComparison, notes *fo
 // pairTable has the requested pairs of arms without the baseline.
 func pairTable(r *Record, scenario string, notes *footnotes) *document.Table {
 	result := &document.Table{
-		Caption: "Deciding metrics, arm against arm",
-		Columns: slices.Concat(document.TextColumns("Metric", "Arm", "Against"), document.NumberColumns("Against, its value", "Arm, its value"), document.TextColumns("Unit"),
+		Caption: "Primary metrics, arm against arm",
+		Columns: slices.Concat(document.TextColumns("Metric", "Arm", "Reference"), document.NumberColumns("Reference value", "Arm value"), document.TextColumns("Unit"),
 			document.NumberColumns("Delta", "Interval", "Blocks", "p"), document.TextColumns("Verdict", "Notes")),
 	}
 	pairs := slices.DeleteFunc(slices.Clone(r.answer.pairs), func(c shownComparison) bool { return c.Scenario != scenario })

@@ -41,5 +41,5 @@ func course(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 	parsed.Statistic = ""
 	title := capitalizePhrase(parsed, parsed.Phrase())
 	return courseChart{subject, metric.Name(subject, metric.Average), title, unit, digits.Rough}.chart(under,
-		fmt.Sprintf("%s over the run under %s with the middle average of each arm. ", title, under.Name))
+		fmt.Sprintf("%s under %s over the typical run of each arm, the one with the median average. ", title, under.Name))
 }

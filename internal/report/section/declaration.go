@@ -21,13 +21,13 @@ func declaration(r *Record) []document.Block {
 		sentence += fmt.Sprintf(" It refers to PerfSystem %s, which must exist first.", reference.Name)
 	}
 	if r.measuredElsewhere() {
-		sentence = "This is all that is declared of it. PerfLab can't put its loads on: to measure the like, declare loads of PerfLab's own in their place, and the system."
+		sentence = "This declaration is complete, but PerfLab can't run its loads. To repeat the measurement, replace them with PerfLab loads, and declare the system."
 	}
-	return []document.Block{document.Paragraph(sentence + " Values that may be secret are left out."), {Code: declarationText(r.declared), CodeTitle: declarationTitle}}
+	return []document.Block{document.Paragraph(sentence + " Potentially secret values are omitted."), {Code: declarationText(r.declared), CodeTitle: declarationTitle}}
 }
 
 // declarationTitle is the title of all code in the appendix.
-const declarationTitle = "The declaration"
+const declarationTitle = "Declaration"
 
 // declarationText is the experiment as a user would write it, without notes, which are about
 // these runs.

@@ -86,9 +86,9 @@ func percentiles(_ *Record, under *scenario, subject string) (document.Chart, bo
 	_, transaction := metric.CutOwner(metric.Plain(subject))
 	return document.Chart{
 		Title: transaction + ", percentiles, ms",
-		Alt: fmt.Sprintf("Percentiles of %s under %s; of each arm the center of its runs, with their lowest and highest. ", transaction, under.Name) +
+		Alt: fmt.Sprintf("Percentiles of %s under %s: center, minimum and maximum over the runs of each arm. ", transaction, under.Name) +
 			describeDistributions(all),
-		SVG: chart.Percentiles(all, "Share of samples that took no longer"),
+		SVG: chart.Percentiles(all, "Cumulative share of samples"),
 	}, true
 }
 
@@ -105,7 +105,7 @@ func cumulative(_ *Record, under *scenario, subject string) (document.Chart, boo
 	}
 	_, transaction := metric.CutOwner(metric.Plain(subject))
 	return document.Chart{
-		Title: transaction + ", share that took no longer, %",
+		Title: transaction + ", cumulative distribution, %",
 		Alt:   fmt.Sprintf("Cumulative distribution of %s under %s, up to 99 %%. ", transaction, under.Name) + describeDistributions(all),
 		SVG:   chart.Cumulative(all, "Milliseconds"),
 	}, true

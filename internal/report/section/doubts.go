@@ -52,7 +52,7 @@ func notCalibrated(r *Record) []string {
 	if len(r.answer.uncalibrated) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("The experiment is not calibrated: %s is configured exactly like %s and yet differs from it (see the noise floor). No verdict is given until the cause is found.", r.answer.Twin, r.answer.Baseline)}
+	return []string{fmt.Sprintf("The experiment is not calibrated: the A/A control %s differs from the baseline %s despite the same configuration (see Noise floor). Verdicts are withheld until the cause is found.", r.answer.Twin, r.answer.Baseline)}
 }
 
 // runsDeleted reports runs deleted without a reason, perhaps for their results.
@@ -66,7 +66,7 @@ func runsDeleted(r *Record) []string {
 	if unexplained == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s deleted without a reason: the answer may lack what they measured (see Validity).", prose.Counted(unexplained, "run")+" "+prose.Verb(unexplained, "was", "were"))}
+	return []string{fmt.Sprintf("%s deleted without a reason: the results may be incomplete (see Validity).", prose.Counted(unexplained, "run")+" "+prose.Verb(unexplained, "was", "were"))}
 }
 
 // noiseFloorUnknown reports an experiment without an A/A control.
@@ -74,7 +74,7 @@ func noiseFloorUnknown(r *Record) []string {
 	if r.answer.Twin != "" || r.isAlone() || r.measuredElsewhere() {
 		return nil
 	}
-	return []string{"The noise floor was not measured: without a second copy of the baseline, nothing shows how much identical configurations differ here. Add design.calibrate: true."}
+	return []string{"The noise floor was not measured: without an A/A control, the difference between identical configurations is unknown. Set design.calibrate: true."}
 }
 
 // armsConfounded reports arms that differ in more than one setting.
@@ -111,16 +111,16 @@ func weakDesign(r *Record) []string {
 	var sentences []string
 	spec := &r.Experiment.Spec
 	if blocks := spec.DesignOrDefault().Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Looks.Last == 0 && !r.describesOnly() && !r.isAlone() {
-		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which takes %d: the deltas describe only these runs.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
+		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which needs %d: the deltas describe these runs only.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
 	}
 	if r.measuredElsewhere() {
 		return append(sentences, r.elsewhereDoubts()...)
 	}
 	if spec.Design.Order == v1alpha1.OrderFixed {
-		sentences = append(sentences, "The runs were done in a fixed order, so drift can look like an effect. Use design.order: Randomized.")
+		sentences = append(sentences, "The order of the runs was fixed, so drift can look like an effect. Set design.order: Randomized.")
 	}
 	if spec.Reset == v1alpha1.ResetNone {
-		sentences = append(sentences, "Modules kept running between runs (reset: None), so a run may be affected by the one before it.")
+		sentences = append(sentences, "Modules kept running between runs (reset: None), so one run may affect the next.")
 	}
 	return sentences
 }
@@ -136,7 +136,7 @@ func invalidRunsOfOneArm(r *Record) []string {
 	if len(invalid.only(func(run *v1alpha1.PerfRun) bool { return run.Spec.Arm == arm })) < len(invalid) {
 		return nil
 	}
-	return []string{fmt.Sprintf("All %d attempts that did not count were of %s. The runs that are left may be its good ones; see why the others failed.", len(invalid), arm)}
+	return []string{fmt.Sprintf("All %d invalid attempts are from %s. Its valid runs may be a biased sample; check why the others failed.", len(invalid), arm)}
 }
 
 // errorRatesDiffer reports values that are not comparable because requests failed.
@@ -151,7 +151,7 @@ func errorRatesDiffer(r *Record) []string {
 	if len(where) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Error rates differ for %s: response times there are of different requests and are not compared.", joinAnd(where))}
+	return []string{fmt.Sprintf("Error rates differ for %s, so response times are from different requests and are not compared.", joinAnd(where))}
 }
 
 // stillWarmingUp reports valid runs that were still warming up after the warm-up.
@@ -167,7 +167,7 @@ func stillWarmingUp(r *Record) []string {
 	if count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("In %s response times were still falling after the warm-up, so averages and percentiles include some of it. A measurement.warmUp of %s would leave it out; make the loads longer by as much.",
+	return []string{fmt.Sprintf("In %s, response times were still falling after the warm-up, so averages and percentiles include part of it. A measurement.warmUp of %s would exclude it; extend the loads by the same amount.",
 		prose.Counted(count, "run"), prose.Duration(longest))}
 }
 
@@ -184,9 +184,9 @@ func rebuiltBetweenRuns(r *Record) []string {
 	case more < 0:
 		return nil
 	case more > 0:
-		sentences[0] += fmt.Sprintf("; and %s more %s built otherwise, or perhaps", prose.Counted(more, "run"), prose.Verb(more, "was", "were"))
+		sentences[0] += fmt.Sprintf("; %s %s, or may have been, built differently", prose.Counted(more, "more run"), prose.Verb(more, "was", "were"))
 	}
-	return []string{sentences[0] + ". A block with runs of both builds compares more than its arms."}
+	return []string{sentences[0] + ". A block with runs of both builds compares more than the arms."}
 }
 
 // busyPercent is the use of a server, in percent, from which a measurement may show its queue
@@ -204,7 +204,7 @@ func serversSaturated(r *Record) []string {
 			for _, arm := range scenario.arms {
 				found := scenario.at(m.Name, arm.Name)
 				if found != nil && found.unit == metric.UnitPercent && found.center() > busyPercent {
-					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: this close to its limit, the server rather than the setting may be what is measured.",
+					sentences = append(sentences, fmt.Sprintf("%s under %s in %s is %s: so close to the limit, the results may reflect the server rather than the setting.",
 						capitalizePhrase(m, m.Phrase()), scenario.Name, arm.Name, found.textWithUnit()))
 				}
 			}
@@ -240,7 +240,7 @@ func nodeSpeedVaries(r *Record) []string {
 	if where == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("The node was not equally fast throughout: the same piece of work took its CPU up to %s times as long in one run of %s as in another (node/cpuSpeed). Machines that share a processor do that. It makes every interval wider; runs of one block, which follow each other, differ least.", digits.Fixed(worst, 2), where)}
+	return []string{fmt.Sprintf("The speed of the node's CPU varied: the same work took up to %s times as long in one run of %s as in another (node/cpuSpeed), which is typical of machines that share a processor. This widens all intervals; runs of the same block, which follow each other, differ least.", digits.Fixed(worst, 2), where)}
 }
 
 func isServerCPU(m metric.Metric) bool {

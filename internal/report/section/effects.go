@@ -18,9 +18,9 @@ import (
 func slowdowns(a *answer) []document.Block {
 	result := &document.Table{
 		Folded:  true,
-		Caption: fmt.Sprintf("Effect of other load on each metric in %s, and how much larger it is in the other arms, %%", a.Baseline),
-		Columns: slices.Concat(document.TextColumns("Scenario", "Metric", "During", "Arm"), document.NumberColumns(a.Baseline, "Interval", "More in the arm", "Interval", "p")),
-		Note:    "Ratios of the metric under the other load and without it. Exploratory; p is not adjusted.",
+		Caption: fmt.Sprintf("Effect of background load on each metric in %s, and its increase in the other arms, %%", a.Baseline),
+		Columns: slices.Concat(document.TextColumns("Scenario", "Metric", "During", "Arm"), document.NumberColumns(a.Baseline, "Interval", "Increase in the arm", "Interval", "p")),
+		Note:    "Ratios of the metric with background load to the metric without it. Exploratory; p is not adjusted.",
 	}
 	for _, one := range a.Slowdowns {
 		if math.IsNaN(one.Baseline.Value) && math.IsNaN(one.More.Value) {
@@ -32,7 +32,7 @@ func slowdowns(a *answer) []document.Block {
 			append(nameCells(one.Scenario, one.Metric, one.During), armCell(one.Arm)),
 			document.TextCells(base, baseInterval, more, moreInterval, digits.PValue(one.More.P()))...)})
 	}
-	return document.Titled("Under other load", a.withoutSureness(result).Blocks())
+	return document.Titled("Effect of background load", a.withoutSureness(result).Blocks())
 }
 
 // withoutSureness drops intervals and p if there are too few blocks.

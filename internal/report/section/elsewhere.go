@@ -24,30 +24,30 @@ func (r *Record) withOrigin(line string) string {
 }
 
 func (r *Record) elsewhereSentence() string {
-	return "It was " + provenance.Elsewhere(&r.Experiment) + ". PerfLab put no load on and saw nothing of the system."
+	return "It was " + provenance.Elsewhere(&r.Experiment) + ". PerfLab neither generated the load nor observed the system."
 }
 
 // elsewhereDoubts are the doubts about an experiment that PerfLab did not measure.
 func (r *Record) elsewhereDoubts() []string {
 	return []string{
-		"PerfLab saw nothing of the system: nothing proves that arms were configured as they are called, or that they differ in nothing else.",
+		"PerfLab did not observe the system: it can't verify that the arms were configured as their names indicate, or that they differ in nothing else.",
 		"The order of the runs was not randomized, so drift can look like an effect.",
 	}
 }
 
 func (r *Record) elsewhereValidity() string {
-	return "All runs that were read count: PerfLab did not see whether loads ended as planned, how many of their requests could not be answered beside those that their tool counted, and whether a server was restarted."
+	return "All imported runs are considered valid: PerfLab did not observe whether loads ended as planned, how many requests failed in addition to those that the tool counted, or whether a server restarted."
 }
 
 // elsewhereSteps describe the origin of the numbers.
 func (r *Record) elsewhereSteps() []string {
 	tool := provenance.Tool(&r.Experiment.Spec)
 	steps := []string{
-		fmt.Sprintf("%s measured it, before and without PerfLab. How the system was configured, and what was done between runs, stands in none of the files that it was read from.", tool),
-		fmt.Sprintf("Runs were put into blocks as their files were given or number them: %s x %s x %s. That order was not drawn at random.",
+		fmt.Sprintf("%s made the measurements, without PerfLab. The imported files do not contain the configuration of the system, or what was done between runs.", tool),
+		fmt.Sprintf("Runs were assigned to blocks in the order of the files, or by the numbers in them: %s x %s x %s. This order was not randomized.",
 			prose.Counted(len(r.arms), "arm"), prose.Counted(len(r.scenarios), "scenario"), prose.Counted(r.Experiment.Spec.Design.Blocks, "block")),
-		"All that is in the files counts: no warm-up was cut off. Percentiles are exact, by nearest rank, where a file has every sample, and as its tool computed them where it is a summary.",
-		"The metrics that decide were chosen when the files were read, after the runs: " + elsewherePrimary(r.answer) + ".",
+		"All data in the files is included; no warm-up was removed. Percentiles are exact, by nearest rank, if a file has every sample, and as the tool computed them if it is a summary.",
+		"The primary metrics were chosen when the files were imported, after the runs: " + elsewherePrimary(r.answer) + ".",
 	}
 	for _, note := range elsewhereNotes(r.journal) {
 		steps = append(steps, capitalize(strings.TrimSuffix(note, "."))+".")
@@ -57,7 +57,7 @@ func (r *Record) elsewhereSteps() []string {
 
 func elsewherePrimary(a *answer) string {
 	if len(a.Question.Primary) == 0 {
-		return "none, so that all are exploratory"
+		return "none, so all metrics are exploratory"
 	}
 	return fmt.Sprintf("%s, with a margin of %s at %s confidence", joinAnd(plainNames(a.Question.Primary)), percent(a.marginPercent), percent(a.confidencePercent))
 }
@@ -77,7 +77,7 @@ func elsewhereNotes(runs journal) []string {
 
 func (r *Record) noInfrastructureText() string {
 	if r.measuredElsewhere() {
-		return "PerfLab saw nothing of what it ran on."
+		return "PerfLab did not observe the infrastructure."
 	}
-	return "No run has recorded what it ran on yet."
+	return "No run has recorded its infrastructure yet."
 }

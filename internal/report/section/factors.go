@@ -109,7 +109,7 @@ func (e effect) sentence(a *answer) string {
 	case e.Low > e.to || e.High < e.from:
 		return text + fmt.Sprintf(": more than the margin of %s.", percent(a.marginPercent))
 	}
-	return text + fmt.Sprintf(": perhaps less than the margin of %s.", percent(a.marginPercent))
+	return text + fmt.Sprintf(": possibly less than the margin of %s.", percent(a.marginPercent))
 }
 
 // summary is the effect with its interval, after the name of the metric.
@@ -160,10 +160,10 @@ var outcomes = []struct {
 	verdict          verdict.Verdict
 	single, together string
 }{
-	{verdict.Worse, "worse in %s", "worse together in %s than each alone"},
-	{verdict.Better, "better in %s", "better together in %s than each alone"},
+	{verdict.Worse, "worse in %s", "worse in combination in %s than separately"},
+	{verdict.Better, "better in %s", "better in combination in %s than separately"},
 	{verdict.Equivalent, "equivalent in %s", "no interaction beyond the margin in %s"},
-	{verdict.Inconclusive, "undecided in %s", "undecided whether they interact in %s"},
+	{verdict.Inconclusive, "inconclusive in %s", "inconclusive interaction in %s"},
 	{verdict.None, "no verdict on %s", "no verdict on %s"},
 }
 
@@ -231,9 +231,9 @@ func (e effect) figure(r *Record, beside []shownComparison) document.Figure {
 // effectTable has the effects of a matrix's factors, and of pairs of their levels.
 func effectTable(r *Record) []document.Block {
 	result := &document.Table{
-		Caption: "Main effect of each level, and interactions between two factors",
+		Caption: "Main effects of levels, and two-factor interactions",
 		Columns: slices.Concat(document.TextColumns("Verdict", "Level", "Scenario", "Metric"), document.NumberColumns("Effect", "Interval", "p")),
-		Note:    fmt.Sprintf("The effect of a level is its average over the other factors' levels; an interaction is what two levels do beyond that. Verdicts are as in the other tables, with p adjusted for all %d effects.", len(r.answer.Effects)),
+		Note:    fmt.Sprintf("The main effect of a level is its average over the levels of the other factors; an interaction is the effect of two levels beyond that. Verdicts follow the same rules as in the other tables, with p adjusted for all %d effects.", len(r.answer.Effects)),
 	}
 	for _, one := range newEffects(r) {
 		result.Rows = append(result.Rows, document.Row{Cells: slices.Concat(

@@ -84,9 +84,9 @@ func faultTable(_ *Record, under *scenario) []document.Block {
 		return faultPhaseTable(under)
 	}
 	blocks := append(result.Blocks(), document.Paragraph(
-		"Lost time is how long the load takes, undisturbed, for the successful transactions that are missing after the fault. "+
+		"Lost time is how long the undisturbed load takes for the successful transactions that are missing after the fault. "+
 			objectivesText(under)+
-			"Errors and response times are those beyond the undisturbed ones of the same run, until the observation ends."))
+			"Excess errors and response times are relative to the undisturbed part of the same run, until the observation ends."))
 	return append(blocks, faultPhaseTable(under)...)
 }
 
@@ -96,7 +96,7 @@ func faultPhaseTable(under *scenario) []document.Block {
 	if len(columns) == 0 {
 		return nil
 	}
-	result := &document.Table{Caption: "Phases after faults, in seconds since the fault began", Columns: document.TextColumns("Fault", "Load", "Arm")}
+	result := &document.Table{Caption: "Phases after faults, in seconds since the start of the fault", Columns: document.TextColumns("Fault", "Load", "Arm")}
 	for _, phase := range columns {
 		result.Columns = append(result.Columns, document.NumberColumns(phase.title)...)
 	}
@@ -111,9 +111,9 @@ func faultPhaseTable(under *scenario) []document.Block {
 			}
 		}
 	}
-	text := "Times are means of runs. In an outage, fewer than half of the usual transactions succeed, or a tenth more fail than usual."
+	text := "Times are means over runs. During an outage, fewer than half of the usual transactions succeed, or the share of failures is over 10 points above the usual one."
 	if slices.ContainsFunc(columns, func(phase faultPhase) bool { return phase.title == lagDrained }) {
-		text += " The lag of Kafka's consumers has drained when it is at most the highest one before the fault."
+		text += " The Kafka consumer lag has drained when it is at most its maximum before the fault."
 	}
 	return append(result.Blocks(), document.Paragraph(text))
 }
@@ -173,7 +173,7 @@ func objectivesText(under *scenario) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Transactions that take longer than the objective (%s) are missing, too. ", prose.List(parts, "and"))
+	return fmt.Sprintf("Transactions that take longer than the objective (%s) count as missing. ", prose.List(parts, "and"))
 }
 
 func faultRows(under *scenario, fault, load string) []document.Row {
@@ -290,8 +290,8 @@ func recoveryChart(_ *Record, under *scenario, subject string) (document.Chart, 
 	}
 	drawn, live := chart.Since("the fault began", lines, metric.UnitPercent)
 	return document.Chart{
-		Title: fmt.Sprintf("Successful transactions of %s after %s, %% of undisturbed", of.Of, fault),
-		Alt:   fmt.Sprintf("The rate of successful transactions of %s under %s from the begin of fault %s, as the mean of each arm's runs, in percent of the undisturbed rate. %s", of.Of, under.Name, fault, text),
+		Title: fmt.Sprintf("Successful transactions of %s after %s, %% of the undisturbed rate", of.Of, fault),
+		Alt:   fmt.Sprintf("Rate of successful transactions of %s under %s from the start of fault %s, as the mean over the runs of each arm, in percent of the undisturbed rate. %s", of.Of, under.Name, fault, text),
 		SVG:   drawn, Live: live,
 	}, true
 }

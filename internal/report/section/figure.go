@@ -93,5 +93,5 @@ func cardChartSubject(r *Record) (scenario, subject string) {
 }
 
 func legend(a *answer) string {
-	return fmt.Sprintf("The line is the interval that decided; shaded is the margin: differences within %s do not matter.", percent(a.marginPercent))
+	return fmt.Sprintf("The line is the interval behind the verdict; the shaded band is the margin of %s, within which differences do not matter.", percent(a.marginPercent))
 }

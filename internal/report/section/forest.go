@@ -25,7 +25,7 @@ func forest(r *Record, under *scenario, _ string) (document.Chart, bool) {
 
 // noiseForest shows the same for the baseline's A/A control.
 func noiseForest(r *Record, under *scenario, _ string) (document.Chart, bool) {
-	return forestChart(r, under, "The baseline's twin under ", func(c shownComparison) bool { return c.Twin && c.Primary })
+	return forestChart(r, under, "A/A control under ", func(c shownComparison) bool { return c.Twin && c.Primary })
 }
 
 // isInForest reports whether a comparison is deciding or closely related.
@@ -50,7 +50,7 @@ func forestChart(r *Record, under *scenario, title string, wanted func(shownComp
 }
 
 func forestAlt(a *answer, scenario string, rows []shownComparison) string {
-	alt := fmt.Sprintf("Deltas of %s to %s under %s with the intervals that decided; the margin of %s %% is shaded. ", prose.Counted(len(rows), "comparison"), a.Baseline, scenario, digits.Exact(a.marginPercent))
+	alt := fmt.Sprintf("Deltas of %s with %s under %s, with the intervals behind the verdicts; the margin of %s %% is shaded. ", prose.Counted(len(rows), "comparison"), a.Baseline, scenario, digits.Exact(a.marginPercent))
 	for _, c := range rows {
 		alt += fmt.Sprintf("%s, %s: %s %% (%s), %s. ", metric.Plain(c.Metric), c.Arm, c.delta(), c.interval(), c.verdict())
 	}

@@ -70,12 +70,12 @@ func heatMap(_ *Record, under *scenario, subject string) (document.Chart, bool) 
 		return document.Chart{}, false
 	}
 	_, transaction := metric.CutOwner(metric.Plain(subject))
-	alt := fmt.Sprintf("How long %s took under %s over the run, in all runs of each arm: the darker, the larger the share of the samples of that time. ", transaction, under.Name)
+	alt := fmt.Sprintf("Response times of %s under %s over the run, in all runs of each arm; darker means a larger share of the samples at that time. ", transaction, under.Name)
 	drawn := make([]chart.HeatRow, 0, len(rows))
 	for _, row := range rows {
 		low, high, _ := row.Extent()
 		densest := row.Densest()
-		alt += fmt.Sprintf("%s (%s): most from %s to %s ms, all from %s to %s ms. ", row.arm.Name, prose.Counted(row.runs, "run"),
+		alt += fmt.Sprintf("%s (%s): mode from %s to %s ms, range from %s to %s ms. ", row.arm.Name, prose.Counted(row.runs, "run"),
 			digits.Rough(chart.StepStart(densest)), digits.Rough(chart.StepStart(densest+1)), digits.Rough(chart.StepStart(low)), digits.Rough(chart.StepStart(high+1)))
 		drawn = append(drawn, row.HeatRow)
 	}

@@ -102,7 +102,7 @@ func (o *objects) read(stream io.Reader) error {
 		}
 		fields, isObject := document.(map[string]any)
 		if document != nil && !isObject {
-			return fmt.Errorf("%w: document %d is no object of Kubernetes: those begin with apiVersion and kind", ErrInput, number)
+			return fmt.Errorf("%w: document %d is not a Kubernetes object, which has apiVersion and kind", ErrInput, number)
 		}
 		if len(fields) == 0 {
 			continue
@@ -149,7 +149,7 @@ func appendTo[T any](list *[]T, object *unstructured.Unstructured) error {
 
 func (o *objects) inputs() ([]Input, error) {
 	if len(o.experiments) == 0 {
-		return nil, fmt.Errorf("%w: there is no PerfExperiment among them; write them with perflab export NAME", ErrInput)
+		return nil, fmt.Errorf("%w: no PerfExperiment found: export one with perflab export NAME", ErrInput)
 	}
 	slices.SortFunc(o.experiments, func(a, b v1alpha1.PerfExperiment) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
@@ -157,7 +157,7 @@ func (o *objects) inputs() ([]Input, error) {
 	inputs := make([]Input, 0, len(o.experiments))
 	for i, experiment := range o.experiments {
 		if i > 0 && experiment.Name == o.experiments[i-1].Name && experiment.Namespace == o.experiments[i-1].Namespace {
-			return nil, fmt.Errorf("%w: PerfExperiment %q of namespace %q is there twice", ErrInput, experiment.Name, experiment.Namespace)
+			return nil, fmt.Errorf("%w: duplicate PerfExperiment %q in namespace %q", ErrInput, experiment.Name, experiment.Namespace)
 		}
 		inputs = append(inputs, o.input(experiment))
 	}

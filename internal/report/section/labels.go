@@ -65,7 +65,7 @@ func (l labels) labelTwin(all []v1alpha1.ArmStatus) {
 	if baseline < 0 || twin < 0 || l[all[baseline].Name] == "" {
 		return
 	}
-	l[all[twin].Name] = l[all[baseline].Name] + " (twin)"
+	l[all[twin].Name] = l[all[baseline].Name] + " (A/A control)"
 }
 
 // label is an arm's label, or its name.

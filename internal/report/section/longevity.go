@@ -60,10 +60,10 @@ func longevity(r *Record, under *scenario) []document.Block {
 		return nil
 	}
 	result := &document.Table{
-		Caption: "Over time under " + under.Name + ": change per hour of load",
-		Columns: slices.Concat(document.TextColumns("What", "Arm"), document.NumberColumns("Runs", "Change per hour", "Interval", "Of the average, % per hour")),
+		Caption: "Change per hour of load under " + under.Name,
+		Columns: slices.Concat(document.TextColumns("Quantity", "Arm"), document.NumberColumns("Runs", "Change per hour", "Interval", "% of average per hour")),
 	}
-	result.Note = fmt.Sprintf("From %s after the load began on, when heaps and caches had been given time to fill. A container that was started again begins another line of the same slope, after as much time.",
+	result.Note = fmt.Sprintf("Measured from %s after the start of the load, when heaps and caches have had time to fill. A restarted container starts another line of the same slope, after the same delay.",
 		prose.Duration(growthStart(r.Experiment.Spec.Measurement)))
 	var sure []growth
 	for i, one := range growths {
@@ -99,9 +99,9 @@ func (g growth) cells() []document.Cell {
 
 func longevitySentence(sure []growth, worth float64) string {
 	if len(sure) == 0 {
-		return fmt.Sprintf("Nothing grew by %s of its average per hour or more beyond noise: no sign of a leak.", percent(worth*100))
+		return fmt.Sprintf("Nothing grew by %s or more of its average per hour, beyond noise: no sign of a leak.", percent(worth*100))
 	}
-	return fmt.Sprintf("Grew by %s of its average per hour or more, beyond noise: %s. Suspect a leak or accumulating data.", percent(worth*100), joinAnd(groupedByQuantity(sure)))
+	return fmt.Sprintf("Growth by %s or more of the average per hour, beyond noise: %s. This suggests a leak or accumulating data.", percent(worth*100), joinAnd(groupedByQuantity(sure)))
 }
 
 // groupedByQuantity names each quantity that grew once, with its arms; growths of the same
@@ -272,12 +272,12 @@ func leakSentence(r *Record, under *scenario) string {
 	}
 	more := ""
 	if left := len(growing) - maxGrowing; left > 0 {
-		more = fmt.Sprintf(", and of %d more", left)
+		more = fmt.Sprintf(", and %d more", left)
 		growing = growing[:maxGrowing]
 	}
-	what := "a leak or caches still filling; a longer run would tell"
+	what := "a leak or caches that are still filling; a longer run would show which"
 	if isLong(under.runs) {
-		what = "a leak or data that accumulates"
+		what = "a leak or accumulating data"
 	}
 	return fmt.Sprintf("Memory grew during load under %s: %s%s. This is %s.", under.Name, joinAnd(growing), more, what)
 }

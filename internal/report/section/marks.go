@@ -86,7 +86,7 @@ func timeIntoLoad(b chart.Band) string {
 func marksText(all []chart.Band) string {
 	text := ""
 	for _, one := range all {
-		text += fmt.Sprintf("Marked by hand %s into the load: %s. ", timeIntoLoad(one), one.Name)
+		text += fmt.Sprintf("Manual mark %s into the load: %s. ", timeIntoLoad(one), one.Name)
 	}
 	return text
 }

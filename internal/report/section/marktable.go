@@ -16,7 +16,7 @@ const maxMarkedRuns = 5
 // markTable lists the marks with their runs.
 func markTable(r *Record) []document.Block {
 	result := &document.Table{
-		Caption: "Marked by hand, not measured (UTC)",
+		Caption: "Manual marks, not measured (UTC)",
 		Columns: slices.Concat(document.TextColumns("Mark", "From", "Until"), document.NumberColumns("Block"), document.TextColumns("Scenario", "Arm"), document.NumberColumns("Into the load"), document.TextColumns("Run")),
 	}
 	more := 0
@@ -26,13 +26,13 @@ func markTable(r *Record) []document.Block {
 				document.Cell{Text: digits.Count(at.run.Spec.Block)}, nameCell(at.run.Spec.Scenario.Name), armCell(at.run.Spec.Arm), document.Cell{Text: timeIntoLoad(at.Band)}, nameCell(at.run.Name))})
 		}
 		if len(one.at) == 0 {
-			result.Rows = append(result.Rows, document.Row{First: true, Cells: append(one.cells(), document.TextCells(digits.Dash, digits.Dash, digits.Dash, digits.Dash, "in no run's load")...)})
+			result.Rows = append(result.Rows, document.Row{First: true, Cells: append(one.cells(), document.TextCells(digits.Dash, digits.Dash, digits.Dash, digits.Dash, "outside all loads")...)})
 		}
 		more += max(0, len(one.at)-maxMarkedRuns)
 	}
-	result.Note = "Charts over time show an arm's typical run, and its marks. A mark in another run stands here alone."
+	result.Note = "Charts over time show the typical run of each arm, with its marks. Marks in other runs are only listed here."
 	if more > 0 {
-		result.Note += fmt.Sprintf(" Of a mark the first %d runs are listed; %s.", maxMarkedRuns, document.LeftOut(more, "run"))
+		result.Note += fmt.Sprintf(" The first %d runs of each mark are listed; %s.", maxMarkedRuns, document.LeftOut(more, "run"))
 	}
 	return result.Blocks()
 }

@@ -20,7 +20,7 @@ var matrixStatistics = []struct{ statistic, title string }{
 func responseMatrix(r *Record) []document.Block {
 	transactions := sharedTransactions(r)
 	in := sharedResponseDisplay(transactions)
-	result := &document.Table{Caption: titleWithUnit("Response times of every scenario and arm", in.unit), Columns: document.TextColumns("Transaction", "Scenario")}
+	result := &document.Table{Caption: titleWithUnit("Response times by scenario and arm", in.unit), Columns: document.TextColumns("Transaction", "Scenario")}
 	for _, arm := range r.arms {
 		for _, one := range matrixStatistics {
 			result.Columns = append(result.Columns, document.SeriesColumn(arm.Name, arm.Name+" "+one.title))
@@ -90,7 +90,7 @@ func durationMatrix(r *Record) []document.Block {
 		{"alone", func(one batch) [2]string { return one.alone }},
 		{"with other load", func(one batch) [2]string { return one.beside }},
 	} {
-		result := &document.Table{Caption: "Durations of every import and arm " + place.title + ", hh:mm:ss", Columns: document.TextColumns("Import")}
+		result := &document.Table{Caption: "Durations by import and arm, " + place.title + ", hh:mm:ss", Columns: document.TextColumns("Import")}
 		for _, arm := range r.arms {
 			result.Columns = append(result.Columns, document.SeriesColumn(arm.Name, arm.Name))
 		}

@@ -34,9 +34,9 @@ func methodology(r *Record) []document.Block {
 
 // questionStep states the question, which is immutable once a run has started.
 func questionStep(a *answer) string {
-	decides := "No metric was chosen to decide: all are exploratory"
+	decides := "There are no primary metrics: all are exploratory"
 	if len(a.Question.Primary) > 0 {
-		decides = fmt.Sprintf("The deciding metrics were fixed before the first run: %s, with a margin of %s at %s confidence",
+		decides = fmt.Sprintf("The primary metrics were fixed before the first run: %s, with a margin of %s at %s confidence",
 			joinAnd(plainNames(a.Question.Primary)), percent(a.marginPercent), percent(a.confidencePercent))
 	}
 	return fmt.Sprintf("%s (question %s).", decides, a.Question.Hash())
@@ -45,13 +45,13 @@ func questionStep(a *answer) string {
 // statisticsSteps describe how runs become deltas, and deltas verdicts.
 func statisticsSteps(a *answer) []string {
 	steps := []string{
-		"Each run gives one value per metric, however many requests it made: requests within a run are not independent, runs are.",
-		"Per scenario and metric, the model arm + block was fitted by least squares, on logarithms where every value is positive. It yields delta, interval and p. p is adjusted for all comparisons: for metrics that decide by Holm's procedure (1979), for the others by Benjamini and Hochberg's (1995). The error share of an interval is divided by the factor by which its p was adjusted (Efird and Nielsen 2008). Where a sign-flip test on the differences within blocks does not agree, the interval reaches to 0.",
-		fmt.Sprintf("Verdicts, in this order: Equivalent, if the %s interval, not adjusted, lies within %s of the baseline (two one-sided tests); Better or Worse, if the %s interval, adjusted, excludes 0; otherwise Inconclusive. Tables and figures show the interval that decided. Fewer than %d blocks get no verdict.",
+		"Each run gives one value per metric, regardless of its number of requests: requests within a run are not independent; runs are.",
+		"For each scenario and metric, the additive model arm + block was fitted by least squares, on the log scale if all values are positive. It yields delta, interval and p. p is adjusted for all comparisons: for primary metrics by Holm's procedure (1979), for the others by Benjamini and Hochberg's (1995). The error probability of an interval is divided by the factor by which its p was adjusted (Efird and Nielsen 2008). If a sign-flip test on the within-block differences disagrees, the interval is extended to 0.",
+		fmt.Sprintf("Verdicts, in this order: Equivalent if the unadjusted %s interval lies within %s of the baseline (two one-sided tests); Better or Worse if the adjusted %s interval excludes 0; otherwise Inconclusive. Tables and figures show the interval behind the verdict. With fewer than %d blocks, there is no verdict.",
 			percent(2*a.confidencePercent-100), percent(a.marginPercent), percent(a.confidencePercent), verdict.MinimumBlocks),
 	}
 	if looks := a.Question.Looks; looks.Last > 0 {
-		steps = append(steps, fmt.Sprintf("Interim analyses after each block, from block %d to at most block %d, stop the experiment once every primary metric has a verdict or is unlikely to get one (futility). Intervals and p allow for all of them: the error probability that is spent grows with the square of the number of blocks (Kim and DeMets 1987). An experiment that stops early tends to overstate its effects; its intervals remain valid.",
+		steps = append(steps, fmt.Sprintf("Interim analyses after each block, from block %d to at most block %d, stop the experiment once every primary metric has a verdict or is unlikely to get one (futility). Intervals and p account for all of them: the spent error probability grows with the square of the number of blocks (Kim and DeMets 1987). An experiment that stops early tends to overstate its effects; its intervals remain valid.",
 			looks.First, looks.Last))
 	}
 	return steps
@@ -59,9 +59,9 @@ func statisticsSteps(a *answer) []string {
 
 func orderStep(experiment *v1alpha1.PerfExperiment) string {
 	if experiment.Spec.Design.Order == v1alpha1.OrderFixed {
-		return "Within a block, runs were done in the declared order of arms and scenarios."
+		return "Within a block, runs followed the declared order of arms and scenarios."
 	}
-	text := "Within a block, runs were done in random order"
+	text := "Within a block, runs were in random order"
 	if seed := experiment.Status.Seed; seed != nil {
 		text += fmt.Sprintf(" (seed %d)", *seed)
 	}
@@ -73,13 +73,13 @@ func resetStep(spec *v1alpha1.PerfExperimentSpec) string {
 	case v1alpha1.ResetNone:
 		return "Nothing was reset between runs."
 	case v1alpha1.ResetRestoreData:
-		return "Before each run the modules were stopped, the data was restored and the modules were started again."
+		return "Before each run, the modules were stopped, the data was restored, and the modules were started again."
 	case v1alpha1.ResetReschedule:
-		return "Before each run every module pod was deleted and rescheduled."
+		return "Before each run, every module pod was deleted and rescheduled."
 	case v1alpha1.ResetRecreate:
-		return "Before each run everything was rebuilt, Kafka and PostgreSQL included."
+		return "Before each run, everything was rebuilt, including Kafka and PostgreSQL."
 	default:
-		return "Before each run every module was restarted. Kafka and PostgreSQL were rebuilt only where their configuration changed."
+		return "Before each run, every module was restarted. Kafka and PostgreSQL were rebuilt only if their configuration changed."
 	}
 }
 
@@ -92,9 +92,9 @@ func windowStep(measurement *v1alpha1.Measurement) string {
 		cut = append(cut, "the last "+prose.Duration(tail))
 	}
 	if len(cut) == 0 {
-		return "The whole of each load counted."
+		return "Each load was measured from start to end."
 	}
-	return capitalize(strings.Join(cut, " and ")) + " of each load did not count, except for imports."
+	return capitalize(strings.Join(cut, " and ")) + " of each load were excluded, except for imports."
 }
 
 func measureStep(measurement *v1alpha1.Measurement) string {

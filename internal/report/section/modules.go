@@ -34,13 +34,13 @@ func modules(r *Record) []document.Block {
 	}
 	var blocks []document.Block
 	for i, one := range tables {
-		one.Caption = "Modules in " + joinAnd(arms[i]) + ": declared resources, and what the pods reported"
+		one.Caption = "Modules in " + joinAnd(arms[i]) + ": declared resources and values reported by the pods"
 		blocks = append(blocks, document.Block{Table: one})
 	}
 	return blocks
 }
 
-var moduleColumns = slices.Concat(document.TextColumns("Module", "Image"), document.NumberColumns("Pods", "Memory limit, MiB", "Memory request, MiB", "CPU request"), document.TextColumns("JVM heap, declared"), document.NumberColumns("Heap granted, MiB"), document.TextColumns("Collector", "Digest"))
+var moduleColumns = slices.Concat(document.TextColumns("Module", "Image"), document.NumberColumns("Pods", "Memory limit, MiB", "Memory request, MiB", "CPU request"), document.TextColumns("JVM heap, declared"), document.NumberColumns("Effective heap, MiB"), document.TextColumns("Collector", "Digest"))
 
 func sameRows(a, b []document.Row) bool {
 	return slices.EqualFunc(a, b, func(x, y document.Row) bool { return slices.Equal(x.Cells, y.Cells) })

@@ -15,13 +15,13 @@ import (
 func noise(r *Record) []document.Block {
 	a := r.answer
 	if a.Twin == "" && r.measuredElsewhere() {
-		return []document.Block{document.Paragraph("No second arm is known to have the baseline's configuration, so the noise floor is not known.")}
+		return []document.Block{document.Paragraph("No arm is known to be an A/A control of the baseline, so the noise floor is unknown.")}
 	}
 	if a.Twin == "" {
-		return []document.Block{document.Paragraph("No second arm has the baseline's configuration, so the noise floor was not measured. design.calibrate: true adds one.")}
+		return []document.Block{document.Paragraph("There is no A/A control, so the noise floor was not measured. To add one, set design.calibrate: true.")}
 	}
 	result := &document.Table{
-		Caption: fmt.Sprintf("%s against %s, which have the same configuration", a.Twin, a.Baseline),
+		Caption: fmt.Sprintf("A/A control %s against baseline %s", a.Twin, a.Baseline),
 		Columns: slices.Concat(document.TextColumns("Scenario", "Metric"), document.NumberColumns("Blocks", "Delta", "Interval", "p"), document.TextColumns("Differs")),
 	}
 	for _, c := range a.filter(func(c shownComparison) bool { return c.Twin && c.Primary }) {
@@ -36,7 +36,7 @@ func noise(r *Record) []document.Block {
 		result.Without("Interval", "p", "Differs")
 	}
 	if len(result.Rows) == 0 {
-		return []document.Block{document.Paragraph(fmt.Sprintf("The baseline's twin %s has no run that counts yet, so the noise floor is unknown.", a.Twin))}
+		return []document.Block{document.Paragraph(fmt.Sprintf("The A/A control %s has no valid run yet, so the noise floor is unknown.", a.Twin))}
 	}
 	return slices.Concat([]document.Block{document.Paragraph(noiseSentence(a))}, chartsIn(r, inNoise, r.scenarios...), result.Blocks())
 }
@@ -59,10 +59,10 @@ func noiseSentence(a *answer) string {
 	alike := fmt.Sprintf("%s has the same configuration as %s. ", a.Twin, a.Baseline)
 	switch calibration := a.Calibration(); {
 	case !calibration.Known:
-		return alike + "Any difference between them is chance; how much there is will be judged with the verdicts."
+		return alike + "Any difference between them is due to chance; it is assessed together with the verdicts."
 	case calibration.Calibrated:
-		return alike + "Across all deciding metrics the experiment finds no difference between them, as it should."
+		return alike + "Across all primary metrics, the experiment finds no difference between them, as expected."
 	}
-	return alike + fmt.Sprintf("Yet it differs on %s, across all deciding metrics. So might any arm: every verdict is withheld until it is known what else changes between runs.",
+	return alike + fmt.Sprintf("However, it differs in %s, after adjustment for all primary metrics. Other arms may differ for the same reason, so all verdicts are withheld until it is known what else changes between runs.",
 		prose.Counted(len(a.uncalibrated), "metric"))
 }

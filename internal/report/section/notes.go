@@ -17,9 +17,9 @@ import (
 
 func newNote(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap, left *noteBudget) *note {
 	one := &note{name: declared.Name, section: declared.SectionOrDefault(), scenario: declared.Scenario}
-	one.text.Name, one.text.Label = "note "+one.name, fmt.Sprintf("Note %s (written by a person, not measured)", one.name)
+	one.text.Name, one.text.Label = "note "+one.name, fmt.Sprintf("Note %s (written by hand, not measured)", one.name)
 	if one.read(declared, kept, left); one.fault != "" {
-		one.text.Excuse = fmt.Sprintf("It is left out: %s.", one.fault)
+		one.text.Excuse = fmt.Sprintf("Omitted: %s.", one.fault)
 	}
 	return one
 }
@@ -46,12 +46,12 @@ func newNotes(input *Input) []*note {
 func (n *note) read(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap, left *noteBudget) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			n.fault, n.text.Insets = "its text can't be read as Markdown", nil
+			n.fault, n.text.Insets = "its text is not valid Markdown", nil
 		}
 	}()
 	text, fault := noteText(declared, kept)
 	if fault == "" && len(text) > left.texts {
-		fault = fmt.Sprintf("the texts of all notes would have more than %d KiB", maxAllTexts>>10)
+		fault = fmt.Sprintf("the texts of all notes exceed %d KiB", maxAllTexts>>10)
 	}
 	if n.fault = fault; fault != "" {
 		return
@@ -72,16 +72,16 @@ func noteText(declared *v1alpha1.Note, kept map[string]*corev1.ConfigMap) (text,
 	if at := declared.ConfigMap; at != nil {
 		found := kept[at.Name]
 		if found == nil {
-			return "", fmt.Sprintf("ConfigMap %q is not there, or may not be read: apply it to the experiment's namespace, and change the note, so that the report is written again", at.Name)
+			return "", fmt.Sprintf("ConfigMap %q does not exist, or is not readable: apply it to the experiment's namespace, and change the note to update the report", at.Name)
 		}
 		var there bool
 		if text, there = found.Data[at.Key]; !there {
-			return "", fmt.Sprintf("ConfigMap %q has no text under the key %q; it has %s", at.Name, at.Key, textKeys(found))
+			return "", fmt.Sprintf("ConfigMap %q has no text under the key %q; keys with text: %s", at.Name, at.Key, textKeys(found))
 		}
 	}
 	switch {
 	case len(text) > MaxNoteBytes:
-		return "", fmt.Sprintf("its text has %d KiB, more than the %d that a note may have: shorten it, or make two of it", (len(text)+1023)>>10, MaxNoteBytes>>10)
+		return "", fmt.Sprintf("its text has %d KiB, more than the limit of %d KiB: shorten it, or split the note", (len(text)+1023)>>10, MaxNoteBytes>>10)
 	case strings.TrimSpace(text) == "":
 		return "", "its text is empty"
 	}

@@ -50,14 +50,14 @@ func (n *note) illustrate(files map[string][]byte, left *noteBudget) {
 // fitPicture checks that a picture fits into the remaining space.
 func (n *note) fitPicture(shown *document.Inset, left *noteBudget) {
 	if shown.Fault == "" && len(shown.Body) > left.pictures {
-		shown.Fault = fmt.Sprintf("the pictures of all notes would have more than %d MiB", maxAllPictures>>20)
+		shown.Fault = fmt.Sprintf("the pictures of all notes exceed %d MiB", maxAllPictures>>20)
 	}
 	if shown.Fault != "" {
 		n.addMissing(shown.FaultText())
 		return
 	}
 	if len(shown.Without) > 0 {
-		n.addMissing(fmt.Sprintf("picture %q: it is shown without %s", shown.Name, prose.Enumerate(shown.Without)))
+		n.addMissing(fmt.Sprintf("picture %q is shown without %s", shown.Name, prose.Enumerate(shown.Without)))
 	}
 	left.pictures -= len(shown.Body)
 }
@@ -72,9 +72,9 @@ func (n *note) newInset(name string, files map[string][]byte, place int) documen
 	body, there := files[name]
 	switch {
 	case strings.Contains(name, ":") || strings.HasPrefix(name, "/"):
-		shown.Fault = "a report fetches nothing: put the picture beside the note, and name its file"
+		shown.Fault = "external pictures are not supported: put the file next to the note, and use its name"
 	case !there:
-		shown.Fault = "there is none of that name beside the note"
+		shown.Fault = "there is no file of that name next to the note"
 	case len(body) > MaxPictureBytes:
 		shown.Fault = tooLargeText(body)
 	default:
@@ -108,7 +108,7 @@ func takePicture(i *document.Inset, body []byte) {
 }
 
 func tooLargeText(body []byte) string {
-	return fmt.Sprintf("it has %d KiB, more than the %d that a picture may have", (len(body)+1023)>>10, MaxPictureBytes>>10)
+	return fmt.Sprintf("it has %d KiB, more than the limit of %d KiB", (len(body)+1023)>>10, MaxPictureBytes>>10)
 }
 
 // pixelKind is the media type of a bitmap, by its first bytes; empty for other files.
@@ -128,4 +128,4 @@ func pixelKind(body []byte) string {
 }
 
 // noPicture is the error for other files.
-const noPicture = "it is no PNG, JPEG, GIF, WebP or SVG"
+const noPicture = "it is not a PNG, JPEG, GIF, WebP or SVG file"

@@ -13,7 +13,7 @@ import (
 
 // overview describes what was compared, on what, and the progress.
 func overview(r *Record) []document.Block {
-	system := "the system it declares"
+	system := "the declared system"
 	if reference := r.Experiment.Spec.SystemRef; reference != nil {
 		system = "PerfSystem " + reference.Name
 	}
@@ -40,7 +40,7 @@ func overview(r *Record) []document.Block {
 const maxDifferences = 8
 
 func armsTable(r *Record) *document.Table {
-	result := &document.Table{Caption: "Arms and how they differ from the baseline", Columns: document.TextColumns("Arm", "Name", "Setting", "Baseline", "This arm")}
+	result := &document.Table{Caption: "Arms and their differences from the baseline", Columns: document.TextColumns("Arm", "Name", "Setting", "Baseline", "This arm")}
 	for _, arm := range r.arms {
 		result.Rows = append(result.Rows, armRows(r, arm)...)
 	}
@@ -60,7 +60,7 @@ func armRows(r *Record, of arm) []document.Row {
 	case of.Baseline:
 		return only("the baseline")
 	case of.Twin:
-		return only("none: the baseline once more, to measure noise")
+		return only("none: A/A control, to measure noise")
 	}
 	changes, unlisted := armChanges(r, of)
 	if len(changes) == 0 {
@@ -87,7 +87,7 @@ func armChanges(r *Record, of arm) (changes []arms.Change, unlisted int) {
 }
 
 func scenariosTable(scenarios []*scenario) *document.Table {
-	result := &document.Table{Caption: "Scenarios and their loads", Columns: document.TextColumns("Scenario", "Load", "What it does")}
+	result := &document.Table{Caption: "Scenarios and their loads", Columns: document.TextColumns("Scenario", "Load", "Description")}
 	for _, scenario := range scenarios {
 		for i, load := range scenario.Loads {
 			result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: []document.Cell{nameCell(scenario.Name), nameCell(load.Name), {Text: capitalize(describeLoad(load))}}})

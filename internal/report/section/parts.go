@@ -8,4 +8,4 @@ import "perflab.dev/perflab/internal/report/document"
 type underScenario func(*Record, *scenario) []document.Block
 
 // leadingColumns are the titles of the most important columns.
-var leadingColumns = []string{"Verdict", "Alike", "Differs", "Status"}
+var leadingColumns = []string{"Verdict", "Equivalent", "Differs", "Status"}

@@ -90,11 +90,11 @@ func pastFound(history *releases.History) string {
 	for i := range history.Series {
 		changes += len(history.Series[i].Changes)
 	}
-	found := "No change was found among them."
+	found := "No change was found."
 	if changes > 0 {
-		found = fmt.Sprintf("%s %s found among them.", prose.Counted(changes, "change"), prose.Verb(changes, "was", "were"))
+		found = fmt.Sprintf("%s %s found.", prose.Counted(changes, "change"), prose.Verb(changes, "was", "were"))
 	}
-	return fmt.Sprintf("Each point is what one experiment of the namespace measured under the same load. %s %s; each complete experiment is analyzed. A change needs two points: a single outlier is none.",
+	return fmt.Sprintf("Each point is one experiment of the namespace, measured under the same load. %s %s; each complete experiment is analyzed. A change needs two points; a single outlier is not a change.",
 		found, history.FalsePositiveRate())
 }
 
@@ -122,7 +122,7 @@ func (r *Record) pastChanges() []document.Block {
 		blocks = append(blocks, document.Block{Table: at})
 	}
 	if len(next) > 0 {
-		blocks = append(blocks, document.Paragraph("Next, an experiment that finds the cause among the differences:"), document.Block{Commands: strings.Join(next, "\n")})
+		blocks = append(blocks, document.Paragraph("To find the cause among the differences, run an experiment:"), document.Block{Commands: strings.Join(next, "\n")})
 	}
 	return blocks
 }
@@ -137,13 +137,13 @@ func differencesText(differences []string) string {
 	}
 	switch more := len(names) - mostNamed; {
 	case len(names) == 0:
-		return "nothing that was recorded differs there"
+		return "no recorded difference"
 	case len(names) == 1:
-		return names[0] + " differs there"
+		return names[0] + " changed"
 	case more > 0:
-		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more differ there", more)
+		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more changed", more)
 	}
-	return prose.Enumerate(names) + " differ there"
+	return prose.Enumerate(names) + " changed"
 }
 
 // pastDifferences has a table for each pair of releases with a change between them.
@@ -152,7 +152,7 @@ func (r *Record) pastDifferences() []*document.Table {
 	for i := range r.past.Series {
 		series := &r.past.Series[i]
 		for _, change := range series.Changes {
-			caption := fmt.Sprintf("What differs between %s and %s", series.Points[change.At-1].Release, series.Points[change.At].Release)
+			caption := fmt.Sprintf("Differences between %s and %s", series.Points[change.At-1].Release, series.Points[change.At].Release)
 			at := slices.IndexFunc(tables, func(known *document.Table) bool { return known.Caption == caption })
 			if at < 0 && len(change.Differences) > 0 {
 				at, tables = len(tables), append(tables, &document.Table{Caption: caption, Columns: document.TextColumns("Arm", "Setting", "Before and after")})
@@ -175,9 +175,9 @@ func pastTable(group []releases.Series, steps []release) *document.Table {
 	for i := range group {
 		one := &group[i]
 		made.Columns = append(made.Columns,
-			document.SeriesColumn(one.Arm, one.Arm), document.SeriesColumn(one.Arm, "95 % interval"), document.SeriesColumn(one.Arm, titleWithUnit("This against it", one.DeltaUnit())))
+			document.SeriesColumn(one.Arm, one.Arm), document.SeriesColumn(one.Arm, "95 % interval"), document.SeriesColumn(one.Arm, titleWithUnit("Delta to this release", one.DeltaUnit())))
 	}
-	made.Note = "Intervals are those over the runs of one experiment. What this release is against another one has none: two experiments differ by their days as well."
+	made.Note = "Intervals are over the runs of one experiment. Deltas between releases have none, because two experiments also differ in their days."
 	for at, step := range steps {
 		title := step.name
 		if at == len(steps)-1 {

@@ -18,7 +18,7 @@ func recommendations(r *Record) []document.Block {
 	for _, arm := range r.candidates() {
 		supported = append(supported, armRecommendations(r, arm.Name)...)
 	}
-	blocks := slices.Concat(document.Titled("Supported by the numbers", document.List(supported)), document.Titled("Not supported by the numbers", document.List(document.Items(doubts(r)))))
+	blocks := slices.Concat(document.Titled("Conclusions", document.List(supported)), document.Titled("Caveats", document.List(document.Items(doubts(r)))))
 	if len(blocks) == 0 {
 		return []document.Block{document.Paragraph("Nothing was compared, so there is nothing to recommend.")}
 	}
@@ -38,9 +38,9 @@ func armRecommendations(r *Record, arm string) []document.Item {
 		items = append(items, equivalentArm(a, arm, len(primary)))
 	case worse > 0 && better > 0:
 		items = append(items, document.Item{Text: fmt.Sprintf(
-			"%s is a trade-off. Better: %s. Worse: %s. Which weighs more is your decision.", arm, metricPhrases(primary, verdict.Better), metricPhrases(primary, verdict.Worse))})
+			"%s is a trade-off. Better: %s. Worse: %s. You decide which matters more.", arm, metricPhrases(primary, verdict.Better), metricPhrases(primary, verdict.Worse))})
 	case worse > 0:
-		items = append(items, document.Item{Status: string(verdict.Worse), Text: fmt.Sprintf("Keep %s rather than %s: %s got worse, and no deciding metric got better.", a.Baseline, arm, metricPhrases(primary, verdict.Worse))})
+		items = append(items, document.Item{Status: string(verdict.Worse), Text: fmt.Sprintf("Keep %s rather than %s: %s got worse, and no primary metric got better.", a.Baseline, arm, metricPhrases(primary, verdict.Worse))})
 	case better > 0:
 		items = append(items, betterArm(a, arm, metricPhrases(primary, verdict.Better)))
 	}
@@ -52,12 +52,12 @@ func armRecommendations(r *Record, arm string) []document.Item {
 
 // equivalentArm recommends an equivalent arm, unless guardrails got worse.
 func equivalentArm(a *answer, arm string, deciding int) document.Item {
-	none := fmt.Sprintf("none of the %s that decide differs by %s or more", prose.Counted(deciding, "metric"), percent(a.marginPercent))
+	none := fmt.Sprintf("none of the %s differs by %s or more", prose.Counted(deciding, "primary metric"), percent(a.marginPercent))
 	if deciding == 1 {
-		none = "the metric that decides differs by less than " + percent(a.marginPercent)
+		none = "the primary metric differs by less than " + percent(a.marginPercent)
 	}
 	if verdicts := a.ArmVerdicts(arms.Arm{Name: arm}); verdicts != nil && len(verdicts.WorseGuards) > 0 {
-		return document.Item{Text: fmt.Sprintf("Look at guarded metrics before %s replaces %s: %s, but these got worse: %s.", arm, a.Baseline, none, joinAnd(verdicts.WorseGuards))}
+		return document.Item{Text: fmt.Sprintf("Check the guardrail metrics before %s replaces %s: %s, but these got worse: %s.", arm, a.Baseline, none, joinAnd(verdicts.WorseGuards))}
 	}
 	return document.Item{Status: string(verdict.Equivalent), Text: fmt.Sprintf("%s can replace %s: %s.", arm, a.Baseline, none)}
 }
@@ -66,9 +66,9 @@ func equivalentArm(a *answer, arm string, deciding int) document.Item {
 func betterArm(a *answer, arm, better string) document.Item {
 	verdicts := a.ArmVerdicts(arms.Arm{Name: arm})
 	if verdicts != nil && !verdicts.Wins {
-		return document.Item{Text: fmt.Sprintf("%s does not win. Better: %s. But guarded metrics got worse: %s.", arm, better, joinAnd(verdicts.WorseGuards))}
+		return document.Item{Text: fmt.Sprintf("%s is not a winner. Better: %s. Guardrail metrics that got worse: %s.", arm, better, joinAnd(verdicts.WorseGuards))}
 	}
-	return document.Item{Status: string(verdict.Better), Text: fmt.Sprintf("Prefer %s to %s: %s got better, and no deciding or guarded metric got worse.", arm, a.Baseline, better)}
+	return document.Item{Status: string(verdict.Better), Text: fmt.Sprintf("Prefer %s to %s: %s got better, and no primary or guardrail metric got worse.", arm, a.Baseline, better)}
 }
 
 func undecidedText(r *Record, arm string, primary []shownComparison) string {
@@ -84,8 +84,8 @@ func undecidedText(r *Record, arm string, primary []shownComparison) string {
 		return text
 	}
 	if isFutile || further == 0 {
-		return text + " More blocks alone are unlikely to settle it; find out why runs differ so much."
+		return text + " More blocks alone are unlikely to settle this; find out why runs differ so much."
 	}
-	return text + fmt.Sprintf(" Raising design.blocks by about %d, to %d, would settle it with a probability of %s, if effect and spread stay as they are.",
+	return text + fmt.Sprintf(" Raising design.blocks by about %d, to %d, would settle this with %s power, if effect and spread stay the same.",
 		further, further+int(r.Experiment.Spec.DesignOrDefault().Blocks), percent(80))
 }

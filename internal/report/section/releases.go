@@ -66,9 +66,9 @@ func changesSentence(history *releases.History) string {
 	case changes == 0:
 		return "No change was found."
 	case regressed == 0:
-		return told + "; the last one of no series is for the worse."
+		return told + "; the latest change is not a regression in any series."
 	}
-	return fmt.Sprintf("%s; in %d of %d series the last one is for the worse.", told, regressed, len(history.Series))
+	return fmt.Sprintf("%s; in %d of %d series, the latest change is a regression.", told, regressed, len(history.Series))
 }
 
 // changeBlocks lists the changes between each pair of releases, with their differences.
@@ -97,10 +97,10 @@ func changeBlocks(history *releases.History) []document.Block {
 	for _, at := range places {
 		blocks = append(blocks, document.Heading(fmt.Sprintf("Between %s and %s", at.from.name, at.to.name)), document.Block{List: items[at]})
 		if len(differences[at]) == 0 {
-			blocks = append(blocks, document.Paragraph("Nothing that was recorded differs there."))
+			blocks = append(blocks, document.Paragraph("There is no recorded difference."))
 			continue
 		}
-		table := document.Table{Caption: fmt.Sprintf("What differs between %s and %s", at.from.name, at.to.name), Columns: document.TextColumns("Arm", "Difference")}
+		table := document.Table{Caption: fmt.Sprintf("Differences between %s and %s", at.from.name, at.to.name), Columns: document.TextColumns("Arm", "Difference")}
 		for _, one := range differences[at] {
 			table.Rows = append(table.Rows, document.Row{Cells: []document.Cell{armCell(one[0]), {Text: one[1]}}})
 		}
@@ -189,7 +189,7 @@ func releaseNames(steps []release) []string {
 func (r *Record) releasesChart(group []releases.Series, steps []release) document.Chart {
 	var all []chart.Sequence
 	var changes []float64
-	alt := fmt.Sprintf("%s from release to release%s. ", group[0].DisplayName(), inUnit(group[0].Unit))
+	alt := fmt.Sprintf("%s by release%s. ", group[0].DisplayName(), inUnit(group[0].Unit))
 	for _, series := range group {
 		one := chart.Sequence{Series: r.arms[slices.IndexFunc(r.arms, func(known arm) bool { return known.Name == series.Arm })].series()}
 		for i := range series.Points {

@@ -31,7 +31,7 @@ var resourceParts = []struct {
 	{"Kafka", "Kafka was not measured: no broker figures or consumer lag.", hasKafka, []underScenario{serverTables(metric.Kafka, "Kafka")}},
 	{"Load generators", "", nil, []underScenario{serverTables(metric.Generator, "Load generators")}},
 	{"The collector's node", "", nil, []underScenario{serverTables(metric.Node, "The collector's node")}},
-	{"Further metrics", "", nil, []underScenario{serverTables(metric.Custom, "Further metrics")}},
+	{"Custom metrics", "", nil, []underScenario{serverTables(metric.Custom, "Custom metrics")}},
 }
 
 func hasModules(system *v1alpha1.System) bool  { return len(system.Modules) > 0 }
@@ -46,7 +46,7 @@ func resources(r *Record) []document.Block {
 		system = &r.Experiment.Spec.System
 	}
 	if onlyCapacities(r.scenarios) {
-		return []document.Block{document.Paragraph("The servers' CPU was measured at each level: averages over levels would say nothing. The capacity's tables have it.")}
+		return []document.Block{document.Paragraph("Server CPU was measured at each level and is in the capacity tables; averages over levels would be meaningless.")}
 	}
 	var blocks []document.Block
 	for _, part := range resourceParts {
@@ -98,7 +98,7 @@ func databaseTables(r *Record, under *scenario) []document.Block {
 // run of each arm: shares of runs don't add up, because each run lists its own top statements.
 func statementTable(under *scenario) *document.Table {
 	result := &document.Table{
-		Caption: "Statements that took most of PostgreSQL's time under " + under.Name + " (last valid run of each arm)",
+		Caption: "Statements with the most PostgreSQL time under " + under.Name + " (last valid run of each arm)",
 		Columns: document.TextColumns("Server", "Statement"),
 		Folded:  true,
 	}

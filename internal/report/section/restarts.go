@@ -25,8 +25,8 @@ const maxListedRestarts = 50
 func restartTable(r *Record) []document.Block {
 	all := allRestarts(r)
 	result := &document.Table{
-		Caption: "Containers that ended under load and were started again (UTC)",
-		Columns: slices.Concat(document.TextColumns("Component", "Container", "At"), document.NumberColumns("Times"), document.TextColumns("Why"), document.NumberColumns("Block"), document.TextColumns("Scenario", "Arm"), document.NumberColumns("Attempt", "Into the load")),
+		Caption: "Container restarts under load (UTC)",
+		Columns: slices.Concat(document.TextColumns("Component", "Container", "At"), document.NumberColumns("Times"), document.TextColumns("Reason"), document.NumberColumns("Block"), document.TextColumns("Scenario", "Arm"), document.NumberColumns("Attempt", "Into the load")),
 	}
 	for i, one := range all[:min(len(all), maxListedRestarts)] {
 		result.Rows = append(result.Rows, document.Row{First: i == 0 || one.run != all[i-1].run, Cells: []document.Cell{
@@ -41,7 +41,7 @@ func restartTable(r *Record) []document.Block {
 		}})
 	}
 	if len(all) > 0 {
-		result.Note = "Charts over time show those of the runs they draw."
+		result.Note = "Charts over time show the restarts of the runs that they draw."
 	}
 	if more := len(all) - maxListedRestarts; more > 0 {
 		result.Note += fmt.Sprintf(" The first %d are listed; %s.", maxListedRestarts, document.LeftOut(more, "restart"))

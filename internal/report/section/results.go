@@ -30,7 +30,7 @@ func resultBlocks(r *Record) []document.Block {
 			own = append(own, part(r, scenario)...)
 		}
 		if len(own) == 0 && !hasBatches(scenario) {
-			own = []document.Block{document.Paragraph("No valid run has given results yet.")}
+			own = []document.Block{document.Paragraph("No valid run has results yet.")}
 		}
 		blocks = slices.Concat(blocks, []document.Block{document.Heading("Scenario " + scenario.Name)}, own, r.notesUnder(scenario.Name))
 	}

@@ -17,7 +17,7 @@ func runTables(r *Record) []document.Block {
 	var blocks []document.Block
 	for _, scenario := range r.scenarios {
 		result := &document.Table{
-			Caption: "Every run's deciding metrics under " + scenario.Name,
+			Caption: "Primary metrics of every run under " + scenario.Name,
 			Columns: document.TextColumns("Metric", "Arm"),
 		}
 		for block := range min(r.blocks, verdict.MinimumBlocks) {

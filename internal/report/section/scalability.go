@@ -100,13 +100,13 @@ func scalabilityTable(r *Record, under *scenario) []document.Block {
 	}
 	if !hasUserLevels(r, under, load) {
 		return []document.Block{document.Paragraph(
-			"The Universal Scalability Law is not fitted: it needs levels of users who wait for each response, and levels of " + load.Name + " are, or may be, a rate.")}
+			"The Universal Scalability Law is not fitted: it requires levels of users who wait for each response, but the levels of " + load.Name + " are, or may be, a rate.")}
 	}
 	result := &document.Table{
 		Caption: "Universal Scalability Law of " + under.Name,
 		Columns: slices.Concat(document.TextColumns("Arm"), document.NumberColumns("Levels", "Throughput of one user λ, 1/s", "Contention σ, %", "Coherency κ × 10⁶", "Peak, users", "Deviation, %")),
 		Note: "X(N) = λN / (1 + σ(N − 1) + κN(N − 1)) is fitted to the iterations per second X at N users, over the levels of all valid runs, with " +
-			percent(100*under.confidence) + " intervals. The deviation is the root mean square of X over the law's, less 1.",
+			percent(100*under.confidence) + " intervals. The deviation is the root mean square of X divided by its fitted value, minus 1.",
 	}
 	for _, one := range all {
 		result.Rows = append(result.Rows, document.Row{Cells: append([]document.Cell{armCell(one.arm)}, document.TextCells(one.cells()...)...)})
@@ -180,14 +180,14 @@ func scalabilitySentence(under *scenario, all []scaling) string {
 			parts = append(parts, one.phrase())
 		}
 	}
-	return "By the Universal Scalability Law: " + strings.Join(parts, "; ") + "."
+	return "Universal Scalability Law: " + strings.Join(parts, "; ") + "."
 }
 
 func (s scaling) phrase() string {
 	low, high := s.ends()
 	switch peak := s.fit.Peak(); {
 	case errors.Is(s.err, scalability.ErrMisfit):
-		return s.arm + " does not follow the law, from which its throughput differs systematically"
+		return s.arm + " does not follow the law: its throughput deviates systematically"
 	case s.err != nil:
 		return s.arm + " has throughput at too few levels"
 	case peak < low:

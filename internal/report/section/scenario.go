@@ -64,7 +64,7 @@ func (s *scenario) addRun(run *v1alpha1.PerfRun, reader *observation.Reader) err
 }
 
 // errDuplicate means that a run has two values of one metric.
-var errDuplicate = errors.New("the run has it twice")
+var errDuplicate = errors.New("the run has two values")
 
 func (s *scenario) add(run *v1alpha1.PerfRun, of *v1alpha1.Observation, value float64) error {
 	at := place{of.Metric, run.Spec.Arm}

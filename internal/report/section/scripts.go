@@ -62,7 +62,7 @@ func scriptStatus(run *v1alpha1.PerfRun, load v1alpha1.Load) *v1alpha1.ScriptSta
 
 // scriptBlocks list the scripts with their digests and show each text once.
 func scriptBlocks(r *Record) []document.Block {
-	result := &document.Table{Caption: "Scripts of the loads", Columns: document.TextColumns("Scenario", "Load", "Script", "SHA-256")}
+	result := &document.Table{Caption: "Load scripts", Columns: document.TextColumns("Scenario", "Load", "Script", "SHA-256")}
 	var texts []document.Block
 	shown := map[string]bool{}
 	for _, one := range scripts(r) {
@@ -82,5 +82,5 @@ func scriptText(text string) (shown, cut string) {
 	if len(text) <= maxScript {
 		return text, ""
 	}
-	return strings.ToValidUTF8(text[:maxScript], ""), fmt.Sprintf(", its first %d KiB of %d", maxScript>>10, len(text)>>10)
+	return strings.ToValidUTF8(text[:maxScript], ""), fmt.Sprintf(", first %d of %d KiB", maxScript>>10, len(text)>>10)
 }

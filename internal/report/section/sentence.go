@@ -50,9 +50,9 @@ func (c shownComparison) verdictText(a *answer) string {
 		return fmt.Sprintf(": less than %s either way.", percent(a.marginPercent))
 	case verdict.Inconclusive:
 		if c.FurtherBlocks == 0 {
-			return ". Undecided, and no reasonable number of further blocks would settle it."
+			return ". Inconclusive, and no practical number of further blocks would settle it."
 		}
-		return fmt.Sprintf(". Undecided; about %s would settle it.", prose.Counted(c.FurtherBlocks, "further block"))
+		return fmt.Sprintf(". Inconclusive; about %s would settle it.", prose.Counted(c.FurtherBlocks, "further block"))
 	case verdict.None:
 		if !a.Enough() {
 			// The banner says so for all.
@@ -63,7 +63,7 @@ func (c shownComparison) verdictText(a *answer) string {
 		if c.IsBeyondMargin() {
 			return fmt.Sprintf(": more than the margin of %s.", percent(a.marginPercent))
 		}
-		return fmt.Sprintf(": perhaps less than the margin of %s.", percent(a.marginPercent))
+		return fmt.Sprintf(": possibly less than the margin of %s.", percent(a.marginPercent))
 	}
 	return "."
 }

@@ -48,7 +48,7 @@ func drift(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 		return document.Chart{}, false
 	}
 	return withSequences(document.Chart{
-		Title: titleWithUnit("Block by block: "+m.Phrase(), unit),
+		Title: titleWithUnit("Runs by block: "+m.Phrase(), unit),
 		Alt:   fmt.Sprintf("Every valid run in the order of blocks: %s%s. ", m.Under(under.Name), inUnit(unit)) + stagesText(all),
 	}, all, "Block", 0)
 }
@@ -87,7 +87,7 @@ func price(_ *Record, under *scenario, subject string) (document.Chart, bool) {
 			all = append(all, chart.Sequence{Series: arm.series(), Stages: []chart.Stage{newStage(cost.center(), found)}})
 		}
 	}
-	alt := fmt.Sprintf("What each arm costs, in %s, and %s%s. ", currency, m.Under(under.Name), inUnit(unit))
+	alt := fmt.Sprintf("Cost of each arm, in %s, and %s%s. ", currency, m.Under(under.Name), inUnit(unit))
 	for _, one := range all {
 		alt += fmt.Sprintf("%s: %s and %s. ", one.Series.Name, digits.Fixed(one.Stages[0].At, 2), digits.Rough(one.Stages[0].Value))
 	}
@@ -120,8 +120,8 @@ func importSeries(_ *Record, under *scenario, load string) (document.Chart, bool
 		return stages
 	})
 	return withSequences(document.Chart{
-		Title: "One by one: " + load + ", s",
-		Alt:   fmt.Sprintf("Duration of each of %s under %s, in order, in s. ", load, under.Name) + stagesText(all),
+		Title: "Individual durations: " + load + ", s",
+		Alt:   fmt.Sprintf("Duration of each import of %s under %s, in order, in s. ", load, under.Name) + stagesText(all),
 	}, all, "Import", 0)
 }
 

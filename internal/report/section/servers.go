@@ -35,7 +35,7 @@ func topSentence(resource, phrase string) func(*Record, *scenario) string {
 		if len(top) == 0 {
 			return ""
 		}
-		return fmt.Sprintf("Most %s under %s on average: %s (%s).", phrase, under.Name, joinAnd(top), r.answer.Baseline)
+		return fmt.Sprintf("Highest average %s under %s: %s (%s).", phrase, under.Name, joinAnd(top), r.answer.Baseline)
 	}
 }
 
@@ -94,5 +94,5 @@ func failedSentence(_ *Record, under *scenario) string {
 	case largest.center() == 0:
 		return fmt.Sprintf("No transaction failed under %s.", under.Name)
 	}
-	return fmt.Sprintf("Most errors under %s: %s, of which %s failed.", under.Name, where, largest.textWithUnit())
+	return fmt.Sprintf("Highest error rate under %s: %s, %s.", under.Name, where, largest.textWithUnit())
 }

@@ -91,7 +91,7 @@ func (c shownComparison) delta() string {
 const adjustedMark = "†"
 
 // adjustedNote explains the mark.
-const adjustedNote = adjustedMark + " Some blocks lack a run of one arm. The delta comes from the blocks that have both, so it does not follow from the two values beside it."
+const adjustedNote = adjustedMark + " Some blocks lack a run of one arm. The delta is from the blocks that have both, so it does not follow from the two adjacent values."
 
 // deltaCell is the delta with its unit, marked if it is adjusted.
 func (c shownComparison) deltaCell() string {

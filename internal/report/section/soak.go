@@ -263,7 +263,7 @@ func singleRun(r *Record) []string {
 	if found == nil || !found.knowsGrowth || len(r.CountedRuns()) > 1 {
 		return nil
 	}
-	return []string{"Growth is that of 1 run: its interval holds within this run, and another one may differ."}
+	return []string{"Growth is from 1 run: its interval does not cover the variation between runs."}
 }
 
 // aloneSentence is the answer of an experiment with one arm and short loads: the values of the
@@ -286,7 +286,7 @@ func aloneSentence(r *Record) string {
 		told = append(told[:maxFigures], fmt.Sprintf("%d more", more))
 	}
 	if len(told) == 0 {
-		return fmt.Sprintf("%s was measured; there is no other arm to compare it with.", r.answer.Baseline)
+		return fmt.Sprintf("%s was measured; it is the only arm.", r.answer.Baseline)
 	}
-	return fmt.Sprintf("%s, with no other arm to compare it with: %s.", r.answer.Baseline, joinAnd(told))
+	return fmt.Sprintf("%s (only arm): %s.", r.answer.Baseline, joinAnd(told))
 }

@@ -16,7 +16,7 @@ import (
 // summary has the verdicts in sentences, the certain and the bad ones first.
 func summary(r *Record) []document.Block {
 	if len(r.journal.valid()) == 0 {
-		return []document.Block{document.Paragraph("No run has counted yet, so there is nothing to compare.")}
+		return []document.Block{document.Paragraph("There is no valid run yet, so there is nothing to compare.")}
 	}
 	blocks := []document.Block{document.Paragraph(progress(r))}
 	if r.isAlone() {
@@ -29,10 +29,10 @@ func summary(r *Record) []document.Block {
 		blocks = append(blocks, runTables(r)...)
 		return append(blocks, withIntroduction("Servers:", document.Items(servers(r)))...)
 	}
-	blocks = append(blocks, document.Paragraph(fmt.Sprintf("A delta is the arm's value minus the baseline's, in percent of the baseline: + is more, %s is less. Differences below %s do not matter here.",
+	blocks = append(blocks, document.Paragraph(fmt.Sprintf("Deltas are arm minus baseline, in percent of the baseline: + is more, %s is less. Differences below the margin of %s do not matter.",
 		digits.Minus, percent(r.answer.marginPercent))))
-	blocks = append(blocks, withIntroduction("Further deciding metrics:", verdicts(r.answer))...)
-	blocks = append(blocks, withIntroduction("Other metrics that differ (exploratory):", exploratory(r.answer))...)
+	blocks = append(blocks, withIntroduction("Other primary metrics:", verdicts(r.answer))...)
+	blocks = append(blocks, withIntroduction("Exploratory metrics that differ:", exploratory(r.answer))...)
 	return append(blocks, withIntroduction("Servers:", document.Items(servers(r)))...)
 }
 
@@ -46,22 +46,22 @@ func withIntroduction(sentence string, list []document.Item) []document.Block {
 
 func progress(r *Record) string {
 	valid, invalid, other := r.journal.counts()
-	text := fmt.Sprintf("%s counted", prose.Counted(valid, "run"))
+	text := prose.Counted(valid, "valid run")
 	if planned := r.Experiment.Status.Runs; planned != nil && int(planned.Planned) != valid {
 		text += fmt.Sprintf(" of %d planned", planned.Planned)
 	}
 	if invalid > 0 {
-		text += fmt.Sprintf("; %s did not and %s repeated", prose.Counted(invalid, "attempt"), prose.Verb(invalid, "is", "are"))
+		text += "; " + prose.Counted(invalid, "invalid attempt") + ", " + prose.Verb(invalid, "which is", "which are") + " repeated"
 	}
 	if other > 0 {
-		text += fmt.Sprintf("; %s %s still to come, so these results are not final", prose.Counted(other, "run"), prose.Verb(other, "is", "are"))
+		text += fmt.Sprintf("; %s %s not finished, so these results are not final", prose.Counted(other, "run"), prose.Verb(other, "is", "are"))
 	}
 	text += "."
 	if analysis := r.Experiment.Status.Analysis; analysis != nil && analysis.Stopped != nil {
 		text += " " + capitalize(analysis.Stopped.Message) + "."
 	}
 	if len(r.answer.Comparisons) > 0 {
-		text += fmt.Sprintf(" The comparison rests on %s.", prose.Counted(r.answer.Blocks, "complete block"))
+		text += fmt.Sprintf(" The comparison uses %s.", prose.Counted(r.answer.Blocks, "complete block"))
 	}
 	return text
 }

@@ -14,11 +14,11 @@ import (
 // testRuns is the lab journal.
 func testRuns(r *Record) []document.Block {
 	if len(r.journal) == 0 {
-		return append([]document.Block{document.Paragraph("No run has begun.")}, markTable(r)...)
+		return append([]document.Block{document.Paragraph("No run has started.")}, markTable(r)...)
 	}
 	result := &document.Table{
-		Caption: "Every attempt, in planned order (UTC)",
-		Columns: slices.Concat(document.NumberColumns("#", "Block"), document.TextColumns("Scenario", "Arm"), document.NumberColumns("Attempt"), document.TextColumns("Load began"), document.NumberColumns("Load, hh:mm:ss", "Transactions"), document.TextColumns("Status")),
+		Caption: "All attempts, in planned order (UTC)",
+		Columns: slices.Concat(document.NumberColumns("#", "Block"), document.TextColumns("Scenario", "Arm"), document.NumberColumns("Attempt"), document.TextColumns("Load start"), document.NumberColumns("Load, hh:mm:ss", "Transactions"), document.TextColumns("Status")),
 	}
 	for i, run := range r.journal {
 		result.Rows = append(result.Rows, document.Row{First: i == 0 || run.Spec.Block != r.journal[i-1].Spec.Block, Cells: []document.Cell{

@@ -66,7 +66,7 @@ func (s *scenario) rates(load, of, what, unit, alt string) (document.Chart, bool
 	if len(transactions) == 0 || len(s.arms) > mostLines {
 		return document.Chart{}, false
 	}
-	alt += fmt.Sprintf(" over the run with the middle average of %s of each arm. ", transactions[0])
+	alt += fmt.Sprintf(" over the typical run of each arm, the one with the median average of %s. ", transactions[0])
 	title := fmt.Sprintf("%s of %s over a typical run", what, load)
 	return courseChart{rateCourse(load, of), metric.Name(load, transactions[0], metric.Average), title, unit, digits.Rough}.chart(s, alt)
 }

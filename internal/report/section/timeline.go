@@ -34,7 +34,7 @@ func timeline(_ *Record, under *scenario, subject string) (document.Chart, bool)
 	_, transaction := metric.CutOwner(metric.Plain(subject))
 	whole := func(value float64) string { return digits.Fixed(value, 0) }
 	return courseChart{subject, metric.Name(subject, metric.Average), transaction + " over a typical run", metric.UnitMilliseconds, whole}.chart(under,
-		fmt.Sprintf("Average response time of %s under %s over the run with the middle average of each arm. ", transaction, under.Name))
+		fmt.Sprintf("Average response time of %s under %s over the typical run of each arm, the one with the median average. ", transaction, under.Name))
 }
 
 // courseChart is a quantity with a course over a run, and its format.
@@ -97,7 +97,7 @@ func (c courseChart) lineText(one chart.Line, runs int) string {
 	text := fmt.Sprintf("%s (block %d): from %s to %s", one.Series.Name, one.Block, write(chart.Lowest(one.Points)), withUnit(write(chart.Highest(one.Points)), in.unit))
 	if one.Around != nil {
 		all := extremes(one.Around)
-		text += fmt.Sprintf(", of %s from %s to %s", prose.Counted(runs, "run"), write(all.Low), withUnit(write(all.High), in.unit))
+		text += fmt.Sprintf("; %s: from %s to %s", prose.Counted(runs, "run"), write(all.Low), withUnit(write(all.High), in.unit))
 	}
 	return text + ". "
 }

@@ -214,7 +214,7 @@ func phaseTable(under *scenario, uses []use, component, resource, what string) *
 	result := &document.Table{Columns: document.TextColumns("Server"), Folded: true}
 	statistic, unit := metric.Average, ""
 	if slices.ContainsFunc(uses, func(one use) bool { return len(one.ofRequest) > 0 }) {
-		statistic, unit = metric.PercentOfRequest, "% of what they request"
+		statistic, unit = metric.PercentOfRequest, "% of their resource requests"
 	}
 	at := func(of, window, arm string) *values {
 		return under.at(metric.In(metric.Name(component, of, resource, statistic), window), arm)

@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/report/document"
 	runfilter "perflab.dev/perflab/internal/runs/runfilter"
 	"perflab.dev/perflab/internal/text/digits"
+	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/internal/text/redact"
 )
 
@@ -24,8 +25,8 @@ func validity(r *Record) []document.Block {
 	}
 	blocks := []document.Block{{List: document.Items(rules(&r.Experiment.Spec.Validity, r.journal))}}
 	result := &document.Table{
-		Caption: "Attempts that did not count", Note: "Invalid attempts are repeated and never averaged in.",
-		Columns: document.TextColumns("Run", "Scenario", "Arm", "Block", "Reason", "What happened"),
+		Caption: "Invalid attempts", Note: "Invalid attempts are repeated and excluded from all averages.",
+		Columns: document.TextColumns("Run", "Scenario", "Arm", "Block", "Reason", "Details"),
 	}
 	blocks = append(blocks, leftOutTable(r)...)
 	for _, run := range r.journal.invalid() {
@@ -51,8 +52,8 @@ func (r *Record) deleted() []runfilter.Deleted {
 // deletedRuns lists the attempts that were deleted.
 func deletedRuns(r *Record) []document.Block {
 	result := &document.Table{
-		Caption: "Runs that were deleted", Note: "What they measured is in no figure.",
-		Columns: append(document.NumberColumns("Position", "Attempt"), document.TextColumns("Why")...),
+		Caption: "Deleted runs", Note: "Their measurements are excluded from all results.",
+		Columns: append(document.NumberColumns("Position", "Attempt"), document.TextColumns("Reason")...),
 	}
 	for _, one := range r.deleted() {
 		result.Rows = append(result.Rows, document.Row{Cells: []document.Cell{{Text: digits.Count(one.Position)}, {Text: digits.Count(one.Attempt)}, {Text: cmp.Or(one.Reason, "no reason given")}}})
@@ -63,8 +64,8 @@ func deletedRuns(r *Record) []document.Block {
 // leftOutTable lists the omitted parts of valid runs.
 func leftOutTable(r *Record) []document.Block {
 	result := &document.Table{
-		Caption: "Parts of runs that did not count", Note: "The rest of these runs was sound, and counts.",
-		Columns: document.TextColumns("Run", "Scenario", "Arm", "Block", "What happened"),
+		Caption: "Excluded parts of valid runs", Note: "The rest of these runs is valid.",
+		Columns: document.TextColumns("Run", "Scenario", "Arm", "Block", "Details"),
 	}
 	for _, run := range r.journal.valid() {
 		for _, part := range run.Status.LeftOut {
@@ -85,7 +86,7 @@ const maxSalvaged = 60
 // imports. Hours of load are informative, though not comparable.
 func salvagedTable(r *Record) []document.Block {
 	result := &document.Table{
-		Caption: "What these attempts had measured", Note: "Until they ended; none of it is in any other figure.",
+		Caption: "Measurements of invalid attempts", Note: "Until the attempts ended; they are excluded from all other results.",
 		Columns: append(document.TextColumns("Run", "Metric", "Value"), document.NumberColumns("Samples")...),
 	}
 	left := 0
@@ -106,54 +107,54 @@ func salvagedTable(r *Record) []document.Block {
 		}
 	}
 	if left > 0 {
-		result.Note += fmt.Sprintf(" The first %d are listed; %s.", maxSalvaged, document.LeftOut(left, "figure"))
+		result.Note += fmt.Sprintf(" The first %d are listed; %s.", maxSalvaged, document.LeftOut(left, "measurement"))
 	}
 	return result.Blocks()
 }
 
 // rules are the conditions for a valid run.
 func rules(limits *v1alpha1.Validity, runs journal) []string {
-	sentences := []string{"A run counts if every load ended as planned, every runner left its results, and at most " + percent(float64(limits.MaxErrorPercentOrDefault())) + " of each load's transactions failed."}
+	sentences := []string{"A run is valid if every load ended as planned, every runner delivered its results, and at most " + percent(float64(limits.MaxErrorPercentOrDefault())) + " of each load's transactions failed."}
 	if runs.judgesRequests() {
-		sentences = append(sentences, "Of a script's requests at most "+percent(float64(limits.MaxFailedRequestsPercentOrDefault()))+
-			" may have failed, and of its checks at most "+percent(float64(limits.MaxFailedChecksPercentOrDefault()))+".")
+		sentences = append(sentences, "At most "+percent(float64(limits.MaxFailedRequestsPercentOrDefault()))+
+			" of a script's requests and "+percent(float64(limits.MaxFailedChecksPercentOrDefault()))+" of its checks may have failed.")
 	}
 	sentences = append(sentences,
 		restartsAllowed(limits.MaxRestartsOrDefault())+" under load, and "+importsAllowed(limits.MaxFailedImportsOrDefault())+".",
-		"The running system must be the declared one: heap, partitions, metadata mode and replicas are read back from it.",
+		"The running system must match the declared one: heap, partitions, metadata mode and replicas are read back from it.",
 		gapsAllowed(limits.MaxGapPercentOrDefault()))
 	if runs.hasNodeData() {
-		sentences = append(sentences, "Where the collector's node, with pods of the run on it, was full, at most "+
-			percent(float64(limits.MaxOtherCPUPercentOrDefault()))+" of its CPUs may have been used by what was not the run's.")
+		sentences = append(sentences, "If the collector's node was full and hosted pods of the run, at most "+
+			percent(float64(limits.MaxOtherCPUPercentOrDefault()))+" of its CPUs may have been used by other workloads.")
 	}
 	if limits.LeavesOutUnsound() {
-		sentences = append(sentences, "Each load, and each window of it beside imports, counts if it is sound by itself; what is not is left out, and listed.")
+		sentences = append(sentences, "Each load, and each of its windows around imports, is checked separately; invalid parts are excluded and listed.")
 	}
 	if limits.MaxAttempts > 0 {
-		sentences = append(sentences, "A run is tried at most "+timesText(limits.MaxAttempts)+".")
+		sentences = append(sentences, "A run has at most "+prose.Counted(limits.MaxAttempts, "attempt")+".")
 	}
 	return sentences
 }
 
 func importsAllowed(failed int32) string {
 	if failed == 0 {
-		return "an import must have brought in every record"
+		return "each import must have imported every record"
 	}
-	return "of a load's imports all but " + digits.Count(failed) + " must have brought in every record"
+	return "all but " + digits.Count(failed) + " of a load's imports must have imported every record"
 }
 
 func gapsAllowed(share int32) string {
 	if share == 0 {
-		return "Servers must have been sampled throughout, but for three intervals at a time."
+		return "Servers must have been sampled throughout, with gaps of at most three intervals."
 	}
-	return "Gaps of over three intervals in what was sampled of the servers may have taken at most " + percent(float64(share)) + " of the time that counts."
+	return "Gaps of over three intervals in the server samples may cover at most " + percent(float64(share)) + " of the measured time."
 }
 
 func restartsAllowed(limit int32) string {
 	if limit == 0 {
-		return "No container of a module may have restarted"
+		return "No module container may have restarted"
 	}
-	return "Modules' containers may have restarted at most " + timesText(limit)
+	return "Module containers may have restarted at most " + timesText(limit)
 }
 
 // hasNodeData reports whether the collectors reported their nodes.

@@ -26,8 +26,8 @@ var versionNames = []struct {
 // versions are those of the valid runs, and the images outside the system. Several versions in a
 // row were in use one after the other.
 func versions(r *Record) []document.Block {
-	met := &document.Table{Caption: "Versions in valid runs", Columns: document.TextColumns("What", "Version")}
-	images := &document.Table{Caption: "Images outside the system", Columns: document.TextColumns("Whose", "Image")}
+	met := &document.Table{Caption: "Versions in valid runs", Columns: document.TextColumns("Component", "Version")}
+	images := &document.Table{Caption: "Images outside the system", Columns: document.TextColumns("Component", "Image")}
 	known := r.runEvidence()
 	if len(known) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func versions(r *Record) []document.Block {
 		for _, one := range known {
 			told = appendUnique(told, version.of(one.Versions))
 		}
-		text := "not known"
+		text := "unknown"
 		if len(told) > 0 {
 			text = strings.Join(told, ", ")
 		}

@@ -123,7 +123,7 @@ func TestVerifyDetectsChangedHistory(t *testing.T) {
 	expect.NoError(t, err)
 	found := newInput(t, &input)
 	found.History = sum
-	if result := verified(t, found); len(result.Broken) != 0 || !slices.ContainsFunc(result.Notes, func(note string) bool { return strings.Contains(note, "histories is not covered") }) {
+	if result := verified(t, found); len(result.Broken) != 0 || !slices.ContainsFunc(result.Notes, func(note string) bool { return strings.Contains(note, "histories are not covered") }) {
 		t.Errorf("with a manifest that has no digest of it, broken are %v, the notes %q", result.Broken, result.Notes)
 	}
 	found.Manifest, err = evidence.NextManifest("", &input.Experiment, input.Runs, evidence.Stage{Blocks: 6, Ended: true}, sum)
@@ -267,7 +267,7 @@ func TestVerifyDetectsChangedReport(t *testing.T) {
 	input := small(t)
 	input.Experiment.Status.Evidence.Report = evidence.Sum([]byte("pages"))
 	found := newInput(t, &input)
-	if notes := verified(t, found).Notes; !slices.Contains(notes, "the stored report was not looked at") {
+	if notes := verified(t, found).Notes; !slices.Contains(notes, "the stored report was not verified") {
 		t.Errorf("nobody has looked, and it says %q", notes)
 	}
 	for text, broken := range map[string]bool{"pages": false, "other pages": true} {

@@ -27,7 +27,7 @@ var (
 	// ErrManifest means that a manifest can't be read.
 	ErrManifest = errors.New("the manifest can't be read")
 	// ErrTooLarge means that a manifest does not fit into a ConfigMap.
-	ErrTooLarge = errors.New("the manifest of all runs' digests is larger than a ConfigMap may be")
+	ErrTooLarge = errors.New("the manifest of all runs' digests exceeds the maximum size of a ConfigMap")
 )
 
 // Manifest has the digests of an experiment's records.
@@ -176,10 +176,10 @@ func Parse(text string) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: %w", ErrManifest, err)
 	}
 	if read.Format != Format {
-		return nil, fmt.Errorf("%w: its format is %q, this perflab knows %q: take a newer one", ErrManifest, read.Format, Format)
+		return nil, fmt.Errorf("%w: its format is %q, but this version supports %q: use a newer version", ErrManifest, read.Format, Format)
 	}
 	if unknown := read.unknownField(); unknown != "" {
-		return nil, fmt.Errorf("%w: it covers the field %s, which this perflab does not know: take a newer one", ErrManifest, unknown)
+		return nil, fmt.Errorf("%w: it covers the field %s, which this version does not support: use a newer version", ErrManifest, unknown)
 	}
 	links := []Link{read.Plan}
 	for _, run := range read.Runs {

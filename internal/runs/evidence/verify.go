@@ -17,7 +17,7 @@ import (
 )
 
 // ErrNoChain means that there are no digests to verify.
-var ErrNoChain = errors.New("it has no manifest of digests: no block of it is complete yet, or it was measured by a PerfLab that kept none")
+var ErrNoChain = errors.New("it has no manifest of digests: none of its blocks is complete yet, or the version of PerfLab that measured it recorded none")
 
 // Kind of a link of the chain.
 type Kind string
@@ -205,7 +205,7 @@ func (f *verifier) verifyRuns() error {
 		}
 	}
 	f.note(later, "run", "is not covered: it ended after the manifest was written, or has not ended", "are not covered: they ended after the manifest was written, or have not ended")
-	f.note(f.silent, "ConfigMap", "is not covered: its run kept no digest of it", "are not covered: their runs kept no digest of them")
+	f.note(f.silent, "ConfigMap", "is not covered: its run has no digest of it", "are not covered: their runs have no digest of them")
 	return nil
 }
 
@@ -296,14 +296,14 @@ func (f *verifier) verifyHistory() {
 	case f.manifest.History != "":
 		f.check(KindHistory, fmt.Sprintf("ConfigMap %q", naming.History(f.Experiment.Name)), f.manifest.History, f.History)
 	case f.History != "":
-		f.result.Notes = append(f.result.Notes, "what is kept for histories is not covered: the manifest has no digest of it")
+		f.result.Notes = append(f.result.Notes, "the measurements for histories are not covered: the manifest has no digest of them")
 	}
 }
 
 func (f *verifier) verifyReport() {
 	recorded := f.Experiment.Status.Evidence
 	if f.Report == nil || recorded == nil || recorded.Report == "" {
-		f.result.Notes = append(f.result.Notes, "the stored report was not looked at")
+		f.result.Notes = append(f.result.Notes, "the stored report was not verified")
 		return
 	}
 	f.check(KindReport, fmt.Sprintf("ConfigMap %q", naming.Report(f.Experiment.Name)), recorded.Report, *f.Report)

@@ -29,7 +29,7 @@ const LeftOut = "left out: PerfRun"
 
 // String describes the omitted run, with advice.
 func (f Rejected) String() string {
-	return fmt.Sprintf("%s %q %s; it counts in no result and no report: delete it if it is not needed (kubectl delete perfrun %s -n %s)",
+	return fmt.Sprintf("%s %q %s; it is excluded from all results and reports: delete it if you don't need it (kubectl delete perfrun %s -n %s)",
 		LeftOut, f.Name, f.Why, f.Name, f.Namespace)
 }
 
@@ -78,11 +78,11 @@ func RejectionReason(experiment *v1alpha1.PerfExperiment, followed Plan, run *v1
 func ownershipProblem(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) string {
 	switch {
 	case run.Spec.Experiment != experiment.Name:
-		return fmt.Sprintf("is labelled as one of this experiment, and is of %q by its spec", run.Spec.Experiment)
+		return fmt.Sprintf("has the label of this experiment, but its spec names %q", run.Spec.Experiment)
 	case !metav1.IsControlledBy(run, experiment):
-		return "names this experiment, and is not owned by it"
+		return "names this experiment, but is not owned by it"
 	case provenance.IsImported(run) && !provenance.IsImported(experiment):
-		return "was imported, and this experiment is measured here"
+		return "was imported, but this experiment is measured here"
 	default:
 		return ""
 	}
@@ -91,7 +91,7 @@ func ownershipProblem(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun
 func (p Plan) mismatch(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRun) string {
 	spec := &run.Spec
 	if p.Hash != "" && spec.PlanHash != p.Hash {
-		return fmt.Sprintf("follows plan %q, and this experiment plan %q", spec.PlanHash, p.Hash)
+		return fmt.Sprintf("follows plan %q, but this experiment follows plan %q", spec.PlanHash, p.Hash)
 	}
 	if p.spec == nil {
 		return ""
@@ -100,9 +100,9 @@ func (p Plan) mismatch(experiment *v1alpha1.PerfExperiment, run *v1alpha1.PerfRu
 	attempts := max(p.spec.Validity.MaxAttempts, experiment.Status.Attempts.At(spec.Position)+1)
 	switch {
 	case !p.has(spec):
-		return fmt.Sprintf("is at a place that the plan does not have (block %d, arm %q, scenario %q)", spec.Block, spec.Arm, spec.Scenario.Name)
+		return fmt.Sprintf("is at a position that the plan does not have (block %d, arm %q, scenario %q)", spec.Block, spec.Arm, spec.Scenario.Name)
 	case spec.Attempt < 1 || spec.Attempt > attempts:
-		return fmt.Sprintf("is attempt %d at its place, which may have %d", spec.Attempt, attempts)
+		return fmt.Sprintf("is attempt %d at its position, which may have %d", spec.Attempt, attempts)
 	default:
 		return ""
 	}

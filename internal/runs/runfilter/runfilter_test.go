@@ -35,18 +35,18 @@ func TestOwnedRejectsOtherRuns(t *testing.T) {
 		"the last block":             {func(r *v1alpha1.PerfRun) { r.Spec.Block = 4 }, ""},
 		"the last attempt":           {func(r *v1alpha1.PerfRun) { r.Spec.Attempt = 3 }, ""},
 		"the baseline's twin":        {func(r *v1alpha1.PerfRun) { r.Spec.Arm = "one-twin" }, ""},
-		"nobody's":                   {func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil }, "names this experiment, and is not owned by it"},
+		"nobody's":                   {func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil }, "names this experiment, but is not owned by it"},
 		"owned by another":           {func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].Name, r.OwnerReferences[0].UID = "other", "2" }, "is not owned by it"},
 		"owned, and not controlled":  {func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].Controller = nil }, "is not owned by it"},
-		"of another by its spec":     {func(r *v1alpha1.PerfRun) { r.Spec.Experiment = "other" }, `is of "other" by its spec`},
-		"imported":                   {func(r *v1alpha1.PerfRun) { r.Annotations = map[string]string{v1alpha1.AnnotationImported: ""} }, "was imported, and this experiment is measured here"},
-		"another plan":               {func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "def" }, `follows plan "def", and this experiment plan "abc"`},
+		"of another by its spec":     {func(r *v1alpha1.PerfRun) { r.Spec.Experiment = "other" }, `but its spec names "other"`},
+		"imported":                   {func(r *v1alpha1.PerfRun) { r.Annotations = map[string]string{v1alpha1.AnnotationImported: ""} }, "was imported, but this experiment is measured here"},
+		"another plan":               {func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "def" }, `follows plan "def", but this experiment follows plan "abc"`},
 		"no plan":                    {func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "" }, "follows plan"},
-		"an arm that is not planned": {func(r *v1alpha1.PerfRun) { r.Spec.Arm = "three" }, `a place that the plan does not have (block 1, arm "three", scenario "search")`},
-		"an unknown scenario":        {func(r *v1alpha1.PerfRun) { r.Spec.Scenario.Name = "browse" }, "a place that the plan does not have"},
-		"a block too many":           {func(r *v1alpha1.PerfRun) { r.Spec.Block = 5 }, "a place that the plan does not have"},
-		"no block":                   {func(r *v1alpha1.PerfRun) { r.Spec.Block = 0 }, "a place that the plan does not have"},
-		"an attempt too many":        {func(r *v1alpha1.PerfRun) { r.Spec.Attempt = 4 }, "is attempt 4 at its place, which may have 3"},
+		"an arm that is not planned": {func(r *v1alpha1.PerfRun) { r.Spec.Arm = "three" }, `a position that the plan does not have (block 1, arm "three", scenario "search")`},
+		"an unknown scenario":        {func(r *v1alpha1.PerfRun) { r.Spec.Scenario.Name = "browse" }, "a position that the plan does not have"},
+		"a block too many":           {func(r *v1alpha1.PerfRun) { r.Spec.Block = 5 }, "a position that the plan does not have"},
+		"no block":                   {func(r *v1alpha1.PerfRun) { r.Spec.Block = 0 }, "a position that the plan does not have"},
+		"an attempt too many":        {func(r *v1alpha1.PerfRun) { r.Spec.Attempt = 4 }, "is attempt 4 at its position, which may have 3"},
 		"no attempt":                 {func(r *v1alpha1.PerfRun) { r.Spec.Attempt = 0 }, "is attempt 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestOwnedRejectsOtherRuns(t *testing.T) {
 
 func TestRejectedStringHasAdvice(t *testing.T) {
 	_, foreign := runfilter.Owned(experiment(), []v1alpha1.PerfRun{run(func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil })})
-	want := `left out: PerfRun "heap-1" names this experiment, and is not owned by it; it counts in no result and no report: delete it if it is not needed (kubectl delete perfrun heap-1 -n lab)`
+	want := `left out: PerfRun "heap-1" names this experiment, but is not owned by it; it is excluded from all results and reports: delete it if you don't need it (kubectl delete perfrun heap-1 -n lab)`
 	expect.Equal(t, want, foreign[0].String())
 }
 

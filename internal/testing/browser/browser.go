@@ -180,7 +180,7 @@ func (p *Tab) Until(expression string) {
 func (p *Tab) Must(expression string) {
 	p.Helper()
 	if !p.holds(expression) {
-		p.Errorf("it is not so: %s", expression)
+		p.Errorf("the expression is not true: %s", expression)
 	}
 }
 

@@ -248,7 +248,7 @@ func (s *Site) answer(asked *http.Request, of route) (any, error) {
 // read decodes a body without unknown fields.
 func read(asked *http.Request, into any) error {
 	if kind, _, _ := mime.ParseMediaType(asked.Header.Get("Content-Type")); kind != "application/json" {
-		return refuse(http.StatusUnsupportedMediaType, "not JSON but %q", kind)
+		return refuse(http.StatusUnsupportedMediaType, "%q is not JSON", kind)
 	}
 	decoder := json.NewDecoder(asked.Body)
 	decoder.DisallowUnknownFields()
@@ -346,7 +346,7 @@ func (s *Site) update(asked *http.Request, one *Page) (any, error) {
 		return nil, err
 	}
 	if next.ID != one.ID {
-		return nil, refuse(http.StatusNotFound, "page %s has not the id %q", one.ID, next.ID)
+		return nil, refuse(http.StatusNotFound, "page %s does not have the id %q", one.ID, next.ID)
 	}
 	if next.Version.Number != one.Version+1 {
 		return nil, refuse(http.StatusConflict, "Version must be incremented when updating a page. Current Version: [%d]. Provided version: [%d]", one.Version, next.Version.Number)
@@ -407,7 +407,7 @@ func CheckStorage(page string) error {
 		case xml.EndElement:
 			depth--
 		case xml.Comment, xml.Directive, xml.ProcInst:
-			err = fmt.Errorf("%T has no place in a page", one)
+			err = fmt.Errorf("%T is not allowed in a page", one)
 		}
 		if err != nil {
 			return err
@@ -585,7 +585,7 @@ func (s *Site) setProperty(asked *http.Request, one *Page) (any, error) {
 	case id == "" && sent.Version != nil:
 		return nil, refuse(http.StatusBadRequest, "a new property has no version")
 	case id == "" && kept != nil:
-		return nil, refuse(http.StatusConflict, "property %s is there", sent.Key)
+		return nil, refuse(http.StatusConflict, "property %s already exists", sent.Key)
 	case id == "":
 		one.Properties[sent.Key] = &Property{ID: s.next(), Key: sent.Key, Value: sent.Value, Version: 1}
 	case kept == nil || kept.ID != id:

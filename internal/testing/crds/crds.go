@@ -23,7 +23,7 @@ func Strimzi(t *testing.T) string {
 		directory = apiserver.Root("..", "shared", "crds")
 	}
 	if _, err := os.Stat(filepath.Join(directory, "strimzi-1.2.0")); err != nil {
-		t.Skipf("no CRDs of Strimzi here: set PERFLAB_CRDS to a directory with strimzi-1.2.0 and strimzi-0.45.2 (%v)", err)
+		t.Skipf("no Strimzi CRDs found: set PERFLAB_CRDS to a directory with strimzi-1.2.0 and strimzi-0.45.2 (%v)", err)
 	}
 	return directory
 }
@@ -34,7 +34,7 @@ func CloudNativePG(t *testing.T) string {
 	t.Helper()
 	directory, err := cloudNativePG()
 	if err != nil {
-		t.Skipf("no CRD of CloudNativePG here: %v", err)
+		t.Skipf("no CloudNativePG CRDs: %v", err)
 	}
 	return directory
 }
@@ -75,7 +75,7 @@ func cloudNativePG() (string, error) {
 	}
 	var module struct{ Dir string }
 	if err := json.Unmarshal(output, &module); err != nil {
-		return "", fmt.Errorf("reading where %s is: %w", path, err)
+		return "", fmt.Errorf("locating %s: %w", path, err)
 	}
 	return filepath.Join(module.Dir, "config", "crd", "bases"), nil
 }

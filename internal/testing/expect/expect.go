@@ -33,7 +33,7 @@ func Contains(tb testing.TB, text string, parts []string, what ...any) {
 	tb.Helper()
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
-			tb.Errorf("%sit does not say %q:\n%.4000s", prefix(what), part, text)
+			tb.Errorf("%sit does not contain %q:\n%.4000s", prefix(what), part, text)
 		}
 	}
 }

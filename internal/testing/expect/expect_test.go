@@ -39,7 +39,7 @@ func TestFailures(t *testing.T) {
 		"all parts":        {check: func(t testing.TB) { expect.Contains(t, "a text", []string{"a", "text"}) }},
 		"a part is missing": {
 			func(t testing.TB) { expect.Contains(t, "a text", []string{"a", "book"}, "the page") },
-			[]string{`the page: it does not say "book"`, "a text"},
+			[]string{`the page: it does not contain "book"`, "a text"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -130,7 +130,7 @@ func (s *Site) list(w http.ResponseWriter, r *http.Request) {
 	size, err := strconv.Atoi(r.URL.Query().Get("per_page"))
 	page, err2 := strconv.Atoi(r.URL.Query().Get("page"))
 	if err != nil || err2 != nil || size < 1 || size > 100 || page < 1 {
-		refuse(w, http.StatusUnprocessableEntity, "pages are of 1 to 100")
+		refuse(w, http.StatusUnprocessableEntity, "per_page must be from 1 to 100, page at least 1")
 		return
 	}
 	from, to := min((page-1)*size, len(s.comments)), min(page*size, len(s.comments))

@@ -230,7 +230,7 @@ func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
 
 func (g *generator) invalid(run *v1alpha1.PerfRun) {
 	run.Status.Phase = v1alpha1.RunInvalid
-	run.Status.Message = `containers of module "mod-inventory" ended 2 times while load was on, more than the 0 allowed: OOMKilled`
+	run.Status.Message = "containers ended or pods were replaced during the load: mod-inventory 2 times (OOMKilled, exit code 137); validity.maxRestarts allows 0"
 	g.at = g.at.Add(11 * time.Minute)
 	run.Status.Timings.LoadFinish = stamp(g.at)
 	run.Status.Conditions = []metav1.Condition{{
@@ -411,7 +411,7 @@ func (g *generator) sample(run *v1alpha1.PerfRun, start time.Time, length, pace 
 	raw := corev1.ConfigMap{BinaryData: map[string][]byte{"samples": body}}
 	raw.Name, raw.Namespace, raw.Labels = naming.RawSamples(run.Name), Namespace, run.Labels
 	run.Status.Servers = &v1alpha1.ServersStatus{
-		RawSamples: raw.Name, Notes: []string{"kafka: the brokers' disks are not told by the metrics API"},
+		RawSamples: raw.Name, Notes: []string{"kafka: the metrics API does not report the brokers' disks"},
 		Statements: []v1alpha1.StatementShare{{
 			Server: "postgres/primary", Text: "SELECT jsonb FROM diku_mod_inventory_storage.item WHERE lower(f_unaccent(jsonb->>$1)) LIKE lower(f_unaccent($2))",
 			Calls: 4120, Rows: 4120, TotalSeconds: "61.8", MeanMilliseconds: "15", Percent: "24.4",

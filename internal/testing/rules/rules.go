@@ -134,15 +134,15 @@ func Verdict(t *testing.T, answer error, place, sentence string) {
 	t.Helper()
 	switch {
 	case sentence == "" && answer != nil:
-		t.Errorf("was refused: %v", answer)
+		t.Errorf("was rejected: %v", answer)
 	case sentence == "":
 	case answer == nil:
-		t.Errorf("was accepted, want it refused with: %s", sentence)
+		t.Errorf("was accepted, want a rejection with: %s", sentence)
 	case !apierrors.IsInvalid(answer) && !apierrors.IsBadRequest(answer):
-		t.Errorf("was not judged: %v", answer)
+		t.Errorf("was not validated: %v", answer)
 	case !strings.Contains(answer.Error(), sentence):
-		t.Errorf("was refused without the sentence\n%s\nbut with\n%v", sentence, answer)
+		t.Errorf("was rejected without the sentence\n%s\nbut with\n%v", sentence, answer)
 	case !strings.Contains(answer.Error(), place):
-		t.Errorf("was refused without naming the place %q, but with\n%v", place, answer)
+		t.Errorf("was rejected without the path %q, but with\n%v", place, answer)
 	}
 }

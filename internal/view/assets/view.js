@@ -75,7 +75,7 @@
     const notice = document.createElement("aside");
     notice.className = "banner notice";
     notice.setAttribute("role", "alert");
-    notice.textContent = `The server does not respond since ${lastResponse.toLocaleTimeString()}; this page shows the state of then. It updates when the server responds again.`;
+    notice.textContent = `The server has not responded since ${lastResponse.toLocaleTimeString()}. This page shows the state at that time, and updates when the server responds again.`;
     offline.append(notice);
   };
 

@@ -99,17 +99,17 @@ func newSearchRun(run *v1alpha1.PerfRun) SearchRun {
 func remark(found *v1alpha1.RunCapacity) string {
 	var parts []string
 	if found.Coarse {
-		parts = append(parts, "first search, not compared")
+		parts = append(parts, "coarse search, not compared")
 	}
 	switch found.Side {
 	case v1alpha1.CapacityBelow:
-		parts = append(parts, "no level held")
+		parts = append(parts, "no level passed")
 	case v1alpha1.CapacityAbove:
-		parts = append(parts, "every level held")
+		parts = append(parts, "every level passed")
 	case v1alpha1.CapacityWithin:
 	}
 	if found.NonMonotone {
-		parts = append(parts, "a level failed below one that held")
+		parts = append(parts, "a level failed below one that passed")
 	}
 	return strings.Join(parts, "; ")
 }

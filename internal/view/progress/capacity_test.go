@@ -40,9 +40,9 @@ func TestSearchesShowLevelsAndCapacities(t *testing.T) {
 	}
 	held, failed := []int32{10, 20}, []int32{40}
 	expect.Equal(t, []progress.Search{{Scenario: "desk", Load: "cico", Unit: "users", Runs: []progress.SearchRun{
-		{Arm: "full", Block: 1, Held: held, Failed: failed, Capacity: "31", Limit: "cico/Check-In/p95", Remark: "first search, not compared"},
-		{Arm: "full", Block: 2, Held: held, Failed: failed, Capacity: "8.200", Limit: "cico/Check-In/p95", Remark: "no level held; a level failed below one that held"},
-		{Arm: "half", Block: 1, Held: held, Failed: failed, Capacity: "49.21", Remark: "every level held"},
+		{Arm: "full", Block: 1, Held: held, Failed: failed, Capacity: "31", Limit: "cico/Check-In/p95", Remark: "coarse search, not compared"},
+		{Arm: "full", Block: 2, Held: held, Failed: failed, Capacity: "8.200", Limit: "cico/Check-In/p95", Remark: "no level passed; a level failed below one that passed"},
+		{Arm: "half", Block: 1, Held: held, Failed: failed, Capacity: "49.21", Remark: "every level passed"},
 	}}}, progress.Searches(experiment, runs))
 }
 

@@ -79,20 +79,20 @@ func Phase(experiment *v1alpha1.PerfExperiment) string {
 	phase, from := string(experiment.Status.Phase), provenance.OriginOf(experiment)
 	switch {
 	case !provenance.IsImported(experiment):
-		return cmp.Or(phase, "not seen by the operator yet; is it running? (kubectl perflab doctor)")
+		return cmp.Or(phase, "not reconciled yet; is the operator running? (kubectl perflab doctor)")
 	case provenance.Elsewhere(experiment) != "":
 		return fmt.Sprintf("%s, %s", cmp.Or(phase, "no status"), provenance.Elsewhere(experiment))
 	case phase == "" || IsFinished(experiment):
 		return fmt.Sprintf("%s, imported from %s/%s", cmp.Or(phase, "no status"), from.Namespace, from.Name)
 	default:
-		return fmt.Sprintf("%s when it was exported from %s/%s; nothing of it goes on here", phase, from.Namespace, from.Name)
+		return fmt.Sprintf("%s when exported from %s/%s; not running here", phase, from.Namespace, from.Name)
 	}
 }
 
 // Activity describes what the current run does.
 func Activity(current *v1alpha1.CurrentRun) string {
 	if current.Message == "" && (current.Phase == "" || current.Phase == v1alpha1.RunPending) {
-		return "about to begin"
+		return "starting"
 	}
 	return cmp.Or(current.Message, string(current.Phase))
 }

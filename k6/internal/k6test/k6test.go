@@ -106,7 +106,7 @@ func RunUntil(t *testing.T, enough func() bool, script string, env []string, arg
 	for {
 		select {
 		case result := <-ended:
-			t.Fatalf("k6 ended with exit code %d before enough was seen of it\n%s", result.Code, result.Stderr)
+			t.Fatalf("k6 exited with code %d before the condition was met\n%s", result.Code, result.Stderr)
 		case <-time.After(50 * time.Millisecond):
 		}
 		if enough() {
@@ -116,7 +116,7 @@ func RunUntil(t *testing.T, enough func() bool, script string, env []string, arg
 	p.Interrupt()
 	result := <-ended
 	if result.Code != interrupted {
-		t.Errorf("k6 was told to end and ended with exit code %d\n%s", result.Code, result.Stderr)
+		t.Errorf("k6 was interrupted and exited with code %d\n%s", result.Code, result.Stderr)
 	}
 	return result
 }
@@ -138,7 +138,7 @@ func (p *Process) MaxMemory() int64 {
 	p.t.Helper()
 	usage, ok := p.command.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		p.t.Fatal("the system does not tell what a process took")
+		p.t.Fatal("the system does not report the resource usage of a process")
 	}
 	return usage.Maxrss << 10
 }
@@ -160,7 +160,7 @@ func (p *Process) Patch(attribute string, value bool) {
 	NoError(p.t, err)
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		p.t.Fatalf("PATCH /v1/status %s=%v answered %s", attribute, value, response.Status)
+		p.t.Fatalf("PATCH /v1/status %s=%v returned %s", attribute, value, response.Status)
 	}
 }
 

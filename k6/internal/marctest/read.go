@@ -83,7 +83,7 @@ func readField(record string, base, entry, due int) (field Field, next int, err 
 		return field, 0, err
 	}
 	if start != due || base+start+length >= len(record) {
-		return field, 0, fmt.Errorf("field %s starts at %d, %d is due", tag, start, due)
+		return field, 0, fmt.Errorf("field %s starts at %d, want %d", tag, start, due)
 	}
 	value := record[base+start : base+start+length]
 	if !utf8.ValidString(value) || strings.IndexByte(value, 0x1e) != length-1 {
@@ -98,7 +98,7 @@ func readField(record string, base, entry, due int) (field Field, next int, err 
 
 func number(text string, from, to int) (int, error) {
 	if len(text) < to {
-		return 0, fmt.Errorf("%d bytes are too few", len(text))
+		return 0, fmt.Errorf("too short: %d bytes", len(text))
 	}
 	return strconv.Atoi(text[from:to])
 }

@@ -52,7 +52,7 @@ func (i *instance) file(wanted sobek.Value) *file {
 	runtime := i.vu.Runtime()
 	var o order
 	if common.IsNullish(wanted) {
-		common.Throw(runtime, errors.New("marc.file needs an object that says which file"))
+		common.Throw(runtime, errors.New("marc.file needs an object with the options of the file"))
 	}
 	if err := runtime.ExportTo(wanted, &o); err != nil {
 		common.Throw(runtime, err)

@@ -33,18 +33,18 @@ type options struct {
 
 func main() {
 	o := options{}
-	flag.StringVar(&o.perflab, "perflab", "", "the program perflab that is measured")
-	flag.StringVar(&o.directory, "dir", "", "directory of the archive, filled if it is empty and kept; default: one that is removed")
-	flag.IntVar(&o.size.Experiments, "experiments", 400, "experiments in the archive; 10000 are the full size")
+	flag.StringVar(&o.perflab, "perflab", "", "program to measure")
+	flag.StringVar(&o.directory, "dir", "", "directory of the archive, filled if empty, and kept; default: a temporary one")
+	flag.IntVar(&o.size.Experiments, "experiments", 400, "experiments in the archive; the full size is 10000")
 	flag.IntVar(&o.size.Runs, "runs", 50, "runs of each")
-	flag.IntVar(&o.size.Namespaces, "namespaces", 4, "namespaces that share them")
-	flag.IntVar(&o.size.Series, "series", 16, "series of a namespace; the first has four in ten of its experiments")
+	flag.IntVar(&o.size.Namespaces, "namespaces", 4, "namespaces of the experiments")
+	flag.IntVar(&o.size.Series, "series", 16, "series of a namespace; the first has 40 % of its experiments")
 	flag.IntVar(&o.size.Observations, "observations", 8, "observations of a run")
 	flag.IntVar(&o.size.Deep, "deep", 400, "observations of a run of the reported series")
-	flag.IntVar(&o.size.Modules, "modules", 60, "modules of a system of that series; others have a thirtieth")
+	flag.IntVar(&o.size.Modules, "modules", 60, "modules of a system of that series; others have one thirtieth")
 	flag.IntVar(&o.tries, "tries", 3, "how often each history is shown; the slowest counts")
 	flag.BoolVar(&o.objects, "from-objects", false, "also delete all references and rebuild them from the objects")
-	flag.BoolVar(&o.strict, "strict", false, "fail where a goal is missed")
+	flag.BoolVar(&o.strict, "strict", false, "fail if a goal is missed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -66,7 +66,7 @@ var errMissed = errors.New("a goal is missed")
 
 func run(ctx context.Context, o options) error {
 	if o.perflab == "" {
-		return errors.New("-perflab is missing: name the program, for example -perflab bin/perflab")
+		return errors.New("-perflab is missing: set the program, for example -perflab bin/perflab")
 	}
 	if o.directory == "" {
 		made, err := os.MkdirTemp("", "perflab-bench-")

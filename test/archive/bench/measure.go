@@ -110,7 +110,7 @@ func (r *result) rebuild(ctx context.Context, o options, root, url string) error
 			return err
 		}
 		if got != want {
-			return fmt.Errorf("the %s is another one than it was", step)
+			return fmt.Errorf("the %s differs from the first one", step)
 		}
 		r.rows = append(r.rows, row{what: step, took: used.took, cpu: used.cpu, peak: used.peak})
 	}

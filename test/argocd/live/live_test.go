@@ -145,7 +145,7 @@ func (s *story) changedQuestionIsRefused(t *testing.T) {
 	eventually(t, soon, "the sync to be refused", func() (bool, string) {
 		refresh(t, "perflab-experiments")
 		said := operation(t, "perflab-experiments")
-		return strings.Contains(said, "put spec.arms back, or give the changed experiment a new name"), said
+		return strings.Contains(said, "restore spec.arms, or give the changed experiment a new name"), said
 	})
 	s.repository.edit(t, experiments, "max: 144Mi", "max: 112Mi")
 	s.repository.commit(t, "Restore the question")

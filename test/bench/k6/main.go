@@ -25,13 +25,13 @@ const fewest = 6
 func main() {
 	b := bench{}
 	flag.StringVar(&b.k6, "k6", "bin/k6", "k6 with PerfLab's output")
-	flag.IntVar(&b.rounds, "rounds", 0, "turns that each output has; 0 for as many as fit into the time")
-	flag.DurationVar(&b.time, "time", 9*time.Minute, "after which no round starts, once there are six")
-	flag.IntVar(&b.warmUp, "warm-up", 150, "iterations before anything is measured")
+	flag.IntVar(&b.rounds, "rounds", 0, "rounds per output; 0: as many as fit into the time")
+	flag.DurationVar(&b.time, "time", 9*time.Minute, "time after which no round starts, once there are six")
+	flag.IntVar(&b.warmUp, "warm-up", 150, "warm-up iterations")
 	flag.IntVar(&b.iterations, "iterations", 500, "iterations measured")
 	flag.IntVar(&b.users, "users", 20, "virtual users")
 	flag.Uint64Var(&b.seed, "seed", 1, "of the order")
-	outputs := flag.String("outputs", "", "only these besides none, separated by commas")
+	outputs := flag.String("outputs", "", "outputs to compare with none, separated by commas")
 	flag.Parse()
 	if *outputs != "" {
 		b.outputs = strings.Split(*outputs, ",")

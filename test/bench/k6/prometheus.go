@@ -27,7 +27,7 @@ type prometheus struct {
 func startPrometheus(ctx context.Context, dir string) (*prometheus, error) {
 	path, err := exec.LookPath("prometheus")
 	if err != nil {
-		return nil, errors.New("prometheus is missing: install Debian's package of this name, or leave it out with -outputs=perflab,json,csv")
+		return nil, errors.New("prometheus is missing: install Debian's package of this name, or omit it with -outputs=perflab,json,csv")
 	}
 	config := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(config, nil, 0o600); err != nil {

@@ -93,7 +93,7 @@ func verdict(candidates []candidate, runs map[string][]turn) error {
 		return fmt.Errorf("%s, more than %.2f", reported, mostCPU)
 	}
 	if middle > mostCPU || high > surelyCPU {
-		return fmt.Errorf("%s, which does not show that it is at most %.2f: repeat it on a quieter machine, or for longer", reported, mostCPU)
+		return fmt.Errorf("%s, which does not show that it is at most %.2f: repeat on a quieter machine, or for longer", reported, mostCPU)
 	}
 	for _, c := range candidates {
 		if c.name == without || c.name == ours {

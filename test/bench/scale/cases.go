@@ -32,13 +32,13 @@ const (
 
 // nothing measures an idle operator without objects, the baseline of all other cases.
 func (b *bench) nothing(ctx context.Context, c *cluster) (err error) {
-	b.progress("measuring the operator with nothing to do")
+	b.progress("measuring the idle operator")
 	if b.table.empty, err = b.start(ctx, c, nil); err != nil {
 		return err
 	}
 	program, err := os.Stat(b.operator)
 	if err != nil {
-		return fmt.Errorf("looking at the operator's program: %w", err)
+		return fmt.Errorf("reading the operator's program: %w", err)
 	}
 	b.table.add(row{key: "program", what: "the operator's program", unit: unitMiB, small: none, large: float64(program.Size()) / mib})
 	b.table.add(row{key: "empty.rss", what: "empty cluster: idle memory", unit: unitMiB, small: none, large: b.table.empty.used.resident / mib})
@@ -79,14 +79,14 @@ func (b *bench) experiments(ctx context.Context, c *cluster, declared *declarati
 		return err
 	}
 	for i := range pair.starts {
-		b.progress("%s: making %d complete experiments of %d runs", declared.name, count, runs)
+		b.progress("%s: creating %d complete experiments of %d runs", declared.name, count, runs)
 		if err := filler.fill(ctx, lab, count); err != nil {
 			return err
 		}
 		if pair.stored[i], err = c.stored(ctx); err != nil {
 			return err
 		}
-		b.progress("%s: measuring the operator beside %d experiments", declared.name, filler.made)
+		b.progress("%s: measuring the operator with %d experiments", declared.name, filler.made)
 		pair.starts[i], err = b.start(ctx, c, func(o *operator) error { return b.disturb(ctx, o, filler, &pair.events[i]) })
 		if err != nil {
 			return err
@@ -123,11 +123,11 @@ func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pair,
 	if _, err := b.left(ctx, c, pair, "thinned", "raw results gone", thinned, bare, 2*pair.count); err != nil {
 		return err
 	}
-	left, err := b.left(ctx, c, pair, "late", "archived later, raw results and runs gone", archived, bare, 2*pair.count)
+	left, err := b.left(ctx, c, pair, "late", "archived later, raw results and runs deleted", archived, bare, 2*pair.count)
 	if err != nil {
 		return err
 	}
-	b.progress("%s: making %d complete experiments of %d runs, with an archive", pair.name, pair.count, pair.runs)
+	b.progress("%s: creating %d complete experiments of %d runs, with an archive", pair.name, pair.count, pair.runs)
 	f.tools.Archives.Default = store
 	if err := f.fill(ctx, attic, pair.count); err != nil {
 		return err
@@ -138,14 +138,14 @@ func (b *bench) retained(ctx context.Context, c *cluster, f *filler, pair *pair,
 	if _, err := b.start(ctx, c, nil); err != nil {
 		return err
 	}
-	_, err = b.left(ctx, c, pair, "archived", "archived, raw results and runs gone", archived, left, pair.count)
+	_, err = b.left(ctx, c, pair, "archived", "archived, raw results and runs deleted", archived, left, pair.count)
 	return err
 }
 
 // left adds a row for what an operator with these flags leaves of count experiments, compared
 // to etcd's size before. It returns the new size.
 func (b *bench) left(ctx context.Context, c *cluster, pair *pair, key, what string, flags []string, before float64, count int) (float64, error) {
-	b.progress("%s: measuring what stays of %d experiments: %s", pair.name, count, what)
+	b.progress("%s: measuring what remains of %d experiments: %s", pair.name, count, what)
 	b.flags = flags
 	kept, err := b.start(ctx, c, nil)
 	if err != nil {
@@ -278,7 +278,7 @@ func (b *bench) activate(ctx context.Context, o *operator, f *filler) (*v1alpha1
 			return &runs.Items[0], nil
 		}
 	}
-	return nil, fmt.Errorf("no run of experiment %q is on: %w", one.Name, explain(ctx, f.cluster.admin, client.ObjectKeyFromObject(one)))
+	return nil, fmt.Errorf("no run of experiment %q is active: %w", one.Name, explain(ctx, f.cluster.admin, client.ObjectKeyFromObject(one)))
 }
 
 // touchRun changes the status of a run in a way that the operator ignores.

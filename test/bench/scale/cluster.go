@@ -103,11 +103,11 @@ func (c *cluster) open(ctx context.Context) error {
 	}
 	var err error
 	if c.admin, err = client.New(c.config, client.Options{Scheme: scheme}); err != nil {
-		return fmt.Errorf("making a client: %w", err)
+		return fmt.Errorf("creating a client: %w", err)
 	}
 	user, err := c.environment.AddUser(envtest.User{Name: operatorUser}, c.config)
 	if err != nil {
-		return fmt.Errorf("making the operator's user: %w", err)
+		return fmt.Errorf("creating the operator's user: %w", err)
 	}
 	text, err := user.KubeConfig()
 	if err != nil {

@@ -101,7 +101,7 @@ func (d *declaration) add(raw map[string]any) error {
 		// The document has only a comment.
 		return nil
 	default:
-		return fmt.Errorf("a %v is of no use here", raw["kind"])
+		return fmt.Errorf("unexpected object %v", raw["kind"])
 	}
 }
 
@@ -125,7 +125,7 @@ func (d *declaration) plan(runs int) error {
 	spec := &d.experiment.Spec
 	each := len(spec.Arms) * len(spec.Scenarios)
 	if runs <= 0 || runs%each != 0 {
-		return fmt.Errorf("%d runs are no whole blocks of %d", runs, each)
+		return fmt.Errorf("%d runs are not a multiple of the block size %d", runs, each)
 	}
 	spec.Design.Blocks = int32(runs / each)
 	return nil

@@ -170,7 +170,7 @@ func (f *filler) declare(ctx context.Context, namespace, name string) (*v1alpha1
 	one := f.declared.experiment.DeepCopy()
 	one.Namespace, one.Name = namespace, name
 	if err := f.cluster.admin.Create(ctx, one); err != nil {
-		return nil, fmt.Errorf("making experiment %q: %w", name, err)
+		return nil, fmt.Errorf("creating experiment %q: %w", name, err)
 	}
 	return one, nil
 }
@@ -356,5 +356,5 @@ func (f *filler) dissolve(ctx context.Context, key client.ObjectKey, patience ti
 			return err
 		}
 	}
-	return errors.Join(fmt.Errorf("experiment %q does not go", key.Name), explain(ctx, f.cluster.admin, key))
+	return errors.Join(fmt.Errorf("experiment %q is not deleted", key.Name), explain(ctx, f.cluster.admin, key))
 }

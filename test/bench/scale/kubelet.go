@@ -34,7 +34,7 @@ func startKubelet() (*kubelet, error) {
 	k.server = httptest.NewTLSServer(k)
 	address, is := k.server.Listener.Addr().(*net.TCPAddr)
 	if !is {
-		return nil, errors.New("the kubelet listens on no TCP port")
+		return nil, errors.New("the kubelet does not listen on a TCP port")
 	}
 	k.port = int32(address.Port)
 	return k, nil

@@ -71,11 +71,11 @@ type bench struct {
 
 func main() {
 	b := &bench{}
-	name := flag.String("size", "small", "how much: small, medium or large")
-	limits := flag.String("limits", "", "file of goals and limits; default: the project's own")
-	strict := flag.Bool("strict", false, "fail where a goal is missed, too")
+	name := flag.String("size", "small", "size: small, medium or large")
+	limits := flag.String("limits", "", "file of goals and limits; default: limits.yaml")
+	strict := flag.Bool("strict", false, "also fail if a goal is missed")
 	only := flag.String("only", "", "only these cases, separated by commas: demo, folio, pods, runs, hostile")
-	flag.IntVar(&b.each, "runs", 0, "runs of each experiment like the demo's; default: those of the size")
+	flag.IntVar(&b.each, "runs", 0, "runs of each demo experiment; default: as the size")
 	flag.StringVar(&b.memory, "gomemlimit", "", "GOMEMLIMIT of the operator, for example 256MiB; default: none")
 	flag.StringVar(&b.operator, "operator", "", "program to measure; default: build ./cmd/manager")
 	flag.DurationVar(&b.patience, "patience", 10*time.Minute, "time limit for the operator to become idle")

@@ -44,10 +44,10 @@ func inMemory(objects ...client.Object) (client.WithWatch, error) {
 func kinds() (*runtime.Scheme, meta.RESTMapper, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return nil, nil, fmt.Errorf("naming Kubernetes' kinds: %w", err)
+		return nil, nil, fmt.Errorf("registering Kubernetes' kinds: %w", err)
 	}
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, nil, fmt.Errorf("naming PerfLab's kinds: %w", err)
+		return nil, nil, fmt.Errorf("registering PerfLab's kinds: %w", err)
 	}
 	scheme.AddKnownTypeWithName(contract.TestRunKind, testRun())
 	scheme.AddKnownTypeWithName(contract.TestRunKind.GroupVersion().WithKind("TestRunList"), &unstructured.UnstructuredList{})

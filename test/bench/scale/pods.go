@@ -71,7 +71,7 @@ func (b *bench) makePods(ctx context.Context, c *cluster, from int) error {
 func create(ctx context.Context, admin client.Client, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	if err := admin.Create(ctx, pod); err != nil {
-		return fmt.Errorf("making pod %q: %w", pod.Name, err)
+		return fmt.Errorf("creating pod %q: %w", pod.Name, err)
 	}
 	pod.Status = *status
 	if err := admin.Status().Update(ctx, pod); err != nil {

@@ -46,13 +46,13 @@ func parseUsage(stat, status string) (usage, error) {
 	// The name, in parentheses, can contain anything.
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {
-		return usage{}, fmt.Errorf("reading what a process used: %q", stat)
+		return usage{}, fmt.Errorf("reading the resource use of a process: %q", stat)
 	}
 	var used usage
 	for _, field := range fields[11:13] {
 		n, err := strconv.ParseFloat(field, 64)
 		if err != nil {
-			return usage{}, fmt.Errorf("reading what a process used: %w", err)
+			return usage{}, fmt.Errorf("reading the resource use of a process: %w", err)
 		}
 		used.cpu += n / ticks
 	}
@@ -80,7 +80,7 @@ func field(status, name string) (float64, error) {
 func threadSeconds(pid int) (float64, error) {
 	paths, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(paths) == 0 {
-		return 0, fmt.Errorf("process %d has no threads that can be read: %w", pid, err)
+		return 0, fmt.Errorf("cannot read the threads of process %d: %w", pid, err)
 	}
 	var sum float64
 	for _, path := range paths {

@@ -91,7 +91,7 @@ func (l *live) complete(ctx context.Context, namespace string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-l.world.ended:
-			return fmt.Errorf("playing the cluster: %w", err)
+			return fmt.Errorf("simulating the cluster: %w", err)
 		case <-l.operator.ended:
 			return l.operator.gone(nil)
 		case <-time.After(look):
@@ -101,7 +101,7 @@ func (l *live) complete(ctx context.Context, namespace string) error {
 		}
 		if one.Status.Phase == v1alpha1.ExperimentComplete && one.Status.Report != "" {
 			if one.Status.Runs.Invalid > 0 {
-				return fmt.Errorf("%d runs in namespace %s did not count: %+v", one.Status.Runs.Invalid, namespace, one.Status.InvalidRuns)
+				return fmt.Errorf("%d runs in namespace %s are invalid: %+v", one.Status.Runs.Invalid, namespace, one.Status.InvalidRuns)
 			}
 			return nil
 		}
@@ -112,7 +112,7 @@ func (l *live) complete(ctx context.Context, namespace string) error {
 // lengths measures the writes of a run with a short and a long load, and the writes of one more
 // run of the same experiment.
 func (l *live) lengths(ctx context.Context) error {
-	l.progress("runs: doing experiments with loads of %s and %s", shortRun, l.long)
+	l.progress("runs: running experiments with loads of %s and %s", shortRun, l.long)
 	before, err := scrape(ctx, l.operator.metrics)
 	if err != nil {
 		return l.operator.gone(err)
@@ -209,7 +209,7 @@ type waited struct{ queued, begun float64 }
 
 // wave applies an experiment in each of many namespaces at once.
 func (l *live) wave(ctx context.Context, name string) (waited, error) {
-	l.progress("runs: doing experiments in %d namespaces, %s", l.namespaces, name)
+	l.progress("runs: running experiments in %d namespaces, %s", l.namespaces, name)
 	applied := map[string]time.Time{}
 	for n := range l.namespaces {
 		namespace := fmt.Sprintf("%s-%d", name, n)
@@ -248,7 +248,7 @@ func waitedFor(applied map[string]time.Time, first map[string]map[request]time.T
 	for namespace, at := range applied {
 		made, looked, loaded := first[namespace][request{"create", "perfruns"}], first[namespace][request{"patch", "perfruns/status"}], first[namespace][request{"patch", "testruns"}]
 		if made.IsZero() || looked.IsZero() || loaded.IsZero() {
-			return waited{}, fmt.Errorf("in namespace %s, the operator has not made a run, written its status and made a TestRun", namespace)
+			return waited{}, fmt.Errorf("in namespace %s, the operator has not created a run, written its status and created a TestRun", namespace)
 		}
 		queued, begun = append(queued, looked.Sub(made).Seconds()), append(begun, loaded.Sub(at).Seconds())
 	}

@@ -324,13 +324,13 @@ func TestPrintTable(t *testing.T) {
 	tableWith(limits{"demo.rss": {Key: "demo.rss", At: "at 100", Goal: bound(80)}}).print(&text, "Title.")
 	for _, want := range []string{
 		"Title.\n\n| what |",
-		"| demo, 10 and 20 experiments x 12 runs: memory at rest | 100 MiB | 140 MiB | 1.95 | <= 80 MiB at 100 | over the goal |",
+		"| demo, 10 and 20 experiments x 12 runs: idle memory | 100 MiB | 140 MiB | 1.95 | <= 80 MiB at 100 | over the goal |",
 		"| demo, 10 and 20 experiments x 12 runs: CPU to start | 4 s | 16 s | 4.00 |  |  |",
 		// The operator uses 60 MiB without runs, and 50 MiB for every 120 runs.
 		"| 256 MiB | 470 | 470 | 3920 |",
 		"| 3 list pods |",
 		"| writes of one run for each further 10 s of load |  | 2.33 |",
-		"| the API server's part of it, a write of the experiment's status, p50 |  | 30 ms |",
+		"| of which status writes of the experiment in the API server, p50 |  | 30 ms |",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())

@@ -205,8 +205,8 @@ func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
 func conditions(at metav1.Time, modules int) []metav1.Condition {
 	all := []metav1.Condition{
 		{Type: v1alpha1.ConditionImagesAvailable, Reason: v1alpha1.ReasonReady, Message: "no image is known to be missing"},
-		{Type: v1alpha1.ConditionKafkaReady, Reason: v1alpha1.ReasonReady, Message: "topics: 14 of 14 are made"},
-		{Type: v1alpha1.ConditionPostgresReady, Reason: v1alpha1.ReasonReady, Message: `PostgreSQL "perflab-pg" is up: 1 of 1 instances are ready`},
+		{Type: v1alpha1.ConditionKafkaReady, Reason: v1alpha1.ReasonReady, Message: "14 of 14 topics are created"},
+		{Type: v1alpha1.ConditionPostgresReady, Reason: v1alpha1.ReasonReady, Message: `PostgreSQL "perflab-pg" is ready: 1 of 1 instance is ready`},
 		{Type: v1alpha1.ConditionValid, Reason: v1alpha1.ReasonValid, Message: "the run is valid"},
 		{Type: v1alpha1.ConditionReady, Reason: v1alpha1.ReasonComplete, Message: "the run is finished and valid"},
 		{Type: v1alpha1.ConditionModulesReady, Reason: v1alpha1.ReasonReady, Message: fmt.Sprintf("%d of %d modules are ready", modules, modules)},

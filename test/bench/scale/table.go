@@ -104,13 +104,13 @@ func (t *table) addExperiments(p *pair) {
 func (t *table) addRetained(p *pair, key, what string, each float64, kept *started) {
 	at := p.name + ", " + what
 	t.add(row{key: p.name + ".etcd." + key, what: at + ": etcd for 1,000 of them", unit: unitGiB, small: none, large: 1000 * each / gib, beyond: kept.late})
-	t.add(row{key: p.name + ".peak." + key, what: at + ": most memory until then", unit: unitMiB, small: none, large: kept.used.peak / mib, beyond: kept.late})
+	t.add(row{key: p.name + ".peak." + key, what: at + ": peak memory until then", unit: unitMiB, small: none, large: kept.used.peak / mib, beyond: kept.late})
 }
 
 // addMemory adds the memory of an idle operator.
 func (t *table) addMemory(name, at string, starts [2]*started) {
 	of := func(read func(*started) float64) (small, large float64) { return read(starts[0]), read(starts[1]) }
-	r := row{key: name + ".rss", what: at + ": memory at rest", unit: unitMiB, base: t.empty.used.resident / mib, beyond: starts[1].late, slack: memoryNoise / mib}
+	r := row{key: name + ".rss", what: at + ": idle memory", unit: unitMiB, base: t.empty.used.resident / mib, beyond: starts[1].late, slack: memoryNoise / mib}
 	r.small, r.large = of(func(s *started) float64 { return s.used.resident / mib })
 	t.add(r)
 	r = row{key: name + ".peak", what: at + ": most memory", unit: unitMiB, base: t.empty.used.peak / mib, beyond: starts[1].late, slack: memoryNoise / mib}
@@ -140,12 +140,12 @@ func (t *table) addStart(p *pair, at string) {
 	pair("start.cpu", "CPU to start", unitSeconds, func(s *started) float64 { return s.used.cpu })
 	pair("start.allocated", "allocated to start", unitMiB, func(s *started) float64 { return s.metrics.sum("go_memstats_alloc_bytes_total", nil) / mib })
 	pair("start.passes", "passes to start", unitCount, func(s *started) float64 { return s.metrics.sum(passesMetric, nil) })
-	pair("start.runPasses", "passes over runs to start", unitCount, func(s *started) float64 { return s.metrics.sum(passesMetric, ofRuns) })
+	pair("start.runPasses", "reconciles of runs to start", unitCount, func(s *started) float64 { return s.metrics.sum(passesMetric, ofRuns) })
 	pair("start.reads", "reads past the cache to start", unitCount, func(s *started) float64 { return float64(s.asked.reads()) })
 	pair("start.writes", "writes to start", unitCount, func(s *started) float64 { return float64(s.asked.written()) })
 	for _, share := range []float64{0.5, 0.99} {
 		name := fmt.Sprintf("p%.0f", 100*share)
-		pair("experiment."+name, "pass over an experiment, "+name, unitMillis, func(s *started) float64 {
+		pair("experiment."+name, "reconcile of an experiment, "+name, unitMillis, func(s *started) float64 {
 			return 1000 * s.metrics.times(ofExperiments).quantile(share)
 		})
 	}
@@ -179,7 +179,7 @@ func (t *table) addEvents(p *pair, at string) {
 		pair("passes", "passes", unitCount, 1, func(c *cost) float64 { return c.experimentPasses + c.runPasses })
 		if one.key == "active" {
 			pair("experimentPasses", "passes over experiments", unitCount, 1, func(c *cost) float64 { return c.experimentPasses })
-			t.asked = append(t.asked, asking{fmt.Sprintf("%s beside %d %s experiments", one.what, 2*p.count, p.name), large.asked})
+			t.asked = append(t.asked, asking{fmt.Sprintf("%s with %d %s experiments", one.what, 2*p.count, p.name), large.asked})
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (t *table) addHostile(beside *started) {
 	what := fmt.Sprintf("%d records and %d runs of 1.3 MiB, %d of the largest declarations, GOMEMLIMIT=%s: ", bombs, bombs, largest, shippedMemory)
 	t.add(row{key: "hostile.rss", what: what + "memory at rest", unit: unitMiB, small: none, large: beside.used.resident / mib, beyond: beside.late})
 	t.add(row{key: "hostile.peak", what: what + "most memory", unit: unitMiB, small: none, large: beside.used.peak / mib, beyond: beside.late})
-	t.asked = append(t.asked, asking{"start beside objects that are large in memory", beside.asked})
+	t.asked = append(t.asked, asking{"start with objects that are large in memory", beside.asked})
 }
 
 // addRuns adds the rows of completed experiments with this number of runs per block.
@@ -211,7 +211,7 @@ func (t *table) addRuns(long time.Duration, runs float64, written map[string]flo
 		name := strings.TrimPrefix(labels["controller"], "perf")
 		later, err := after.times(labels).since(before.times(labels))
 		for _, share := range []float64{0.5, 0.99} {
-			r := row{key: fmt.Sprintf("runs.%s.p%.0f", name, 100*share), what: fmt.Sprintf("pass over an active %s, p%.0f", name, 100*share), unit: unitMillis, small: none, large: none}
+			r := row{key: fmt.Sprintf("runs.%s.p%.0f", name, 100*share), what: fmt.Sprintf("reconcile of an active %s, p%.0f", name, 100*share), unit: unitMillis, small: none, large: none}
 			if err == nil {
 				r.large = 1000 * later.quantile(share)
 			}
@@ -227,7 +227,7 @@ func (t *table) addStatuses(took map[string][]float64) {
 		for _, share := range []float64{0.5, 0.99} {
 			t.add(row{
 				key:  fmt.Sprintf("runs.status.%s.p%.0f", name, 100*share),
-				what: fmt.Sprintf("the API server's part of it, a write of the %s's status, p%.0f", name, 100*share),
+				what: fmt.Sprintf("of which status writes of the %s in the API server, p%.0f", name, 100*share),
 				unit: unitMillis, small: none, large: quantile(took[name], share),
 			})
 		}
@@ -237,7 +237,7 @@ func (t *table) addStatuses(took map[string][]float64) {
 // addOthers adds how long runs of many namespaces wait, with and without targets that never
 // answer.
 func (t *table) addOthers(namespaces int, alone, beside waited) {
-	at := fmt.Sprintf("%d namespaces, without and beside %d targets that never answer", namespaces, mutes)
+	at := fmt.Sprintf("%d namespaces, without and with %d targets that never answer", namespaces, mutes)
 	t.add(row{key: "others.delay", what: at + ": wait of a new run, p50", unit: unitSeconds, small: alone.queued, large: beside.queued})
 	t.add(row{key: "others.begun", what: at + ": from an experiment to its first load, p50", unit: unitSeconds, small: alone.begun, large: beside.begun})
 }
@@ -276,7 +276,7 @@ func (t *table) print(w io.Writer, title string) {
 		}
 		text.WriteString("\n")
 	}
-	text.WriteString("\nRequests of the operator; of single events, of all that were made.\n\n| for | requests |\n|---|---|\n")
+	text.WriteString("\nRequests of the operator; for single events, of all events together.\n\n| for | requests |\n|---|---|\n")
 	for _, one := range t.asked {
 		fmt.Fprintf(&text, "| %s | %s |\n", one.subject, one.found)
 	}

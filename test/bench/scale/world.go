@@ -215,7 +215,7 @@ func (w *world) run(ctx context.Context, pod *corev1.Pod) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("making pod %q: %w", pod.Name, err)
+		return fmt.Errorf("creating pod %q: %w", pod.Name, err)
 	}
 	now := metav1.Now()
 	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &now, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}

@@ -288,7 +288,7 @@ func (s *suite) capacities() error {
 }
 
 const (
-	capacityHeader = "coverage %\tfalse positives per experiment %\tcapacity is off by %\teffect is off by %\t95 % of effects within ± %\tblocks until ± 5 %\tlevels miss %\tnon-monotone %\tno answer %"
+	capacityHeader = "coverage %\tfalse positives per experiment %\terror of the capacity %\terror of the effect %\t95 % of effects within ± %\tblocks until ± 5 %\tlevels miss %\tnon-monotone %\tno answer %"
 	// mostCapacityCovered is above mostCovered: runs get more precise from block to block, which
 	// makes intervals somewhat too wide.
 	mostCapacityCovered = 97.5
@@ -348,7 +348,7 @@ var variations = []variation{
 	{"4 users, effect 5 %", sudden, func(c *capacityTrial) { c.users, c.effects = 4, []float64{0.05} }, true},
 	{"3.5 users, effect 5 %", sudden, func(c *capacityTrial) { c.users, c.effects = 3.5, []float64{0.05} }, true},
 	{"25 blocks, runs spread by 15 %", several, func(c *capacityTrial) { c.blocks, c.cv = 25, 0.15 }, false},
-	{"drift to the double", several, func(c *capacityTrial) { c.drift = 1 }, false},
+	{"drift by a factor of 2", several, func(c *capacityTrial) { c.drift = 1 }, false},
 	{"skewed", several, func(c *capacityTrial) { c.noise = skewed }, false},
 	{"heavy-tailed", several, func(c *capacityTrial) { c.noise = heavy }, false},
 	{"levels in random order", byEvent, func(c *capacityTrial) { c.isShuffled = true }, true},
@@ -481,7 +481,7 @@ func (s *suite) capacitiesOutside() error {
 // capacityMethods compares other methods with PerfLab's.
 func (s *suite) capacityMethods() error {
 	count := max(40, s.experiments/4)
-	header := "system\truns spread by %\tmethod\tcoverage %\teffect claimed of equal arms %\teffect is off by %\t95 % of effects within ± %\tno answer %"
+	header := "system\truns spread by %\tmethod\tcoverage %\teffect claimed of equal arms %\terror of the effect %\t95 % of effects within ± %\tno answer %"
 	title := fmt.Sprintf("Methods: capacity of 2 equal arms (%d experiments per line)", count)
 	return s.table(title, header, func(line func(string, ...any)) error {
 		for _, system := range []loaded{several, sudden, flat} {

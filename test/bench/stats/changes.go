@@ -232,7 +232,7 @@ func (s *suite) besides(of course, count int, others []rival) (own found, rest [
 // looks analyzes a history after each of several points, as users do at each release.
 func (s *suite) looks(count int, others []rival) error {
 	const before, looks = 4, 20
-	rivals := append([]rival{{"ours, the rate at each look", ours}, {"ours, the rate shared", oursAt(alpha / looks)}}, others...)
+	rivals := append([]rival{{"PerfLab, the rate at each analysis", ours}, {"PerfLab, the rate shared", oursAt(alpha / looks)}}, others...)
 	s.lines++
 	points, _ := course{noise: normal, points: before + looks}.histories(count, s.seed<<16+s.lines)
 	header, text := "", ""
@@ -302,7 +302,7 @@ func (s *suite) delays(count int, others []rival) error {
 	for _, other := range others {
 		header += fmt.Sprintf("\t%s: median\tnever %%", other.name)
 	}
-	title := fmt.Sprintf("Delay: points after a step, behind 12 before it, until it is found, looking after each (of %d)", longestDelay)
+	title := fmt.Sprintf("Delay: points after a step, with 12 before it, until it is found, with an analysis after each (of %d)", longestDelay)
 	return s.table(title, header, func(line func(string, ...any)) error {
 		for step := 1.0; step <= 4; step++ {
 			s.lines++

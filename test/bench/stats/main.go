@@ -19,8 +19,8 @@ import (
 
 func main() {
 	experiments := flag.Int("experiments", 4000, "synthetic experiments per line")
-	seed := flag.Uint64("seed", 1, "seed of what is drawn")
-	python := flag.String("python", "", "a Python that has Apache Otava, to set change points beside")
+	seed := flag.Uint64("seed", 1, "seed of the random numbers")
+	python := flag.String("python", "", "Python with Apache Otava, to compare change points")
 	flag.Parse()
 	made := &suite{out: os.Stdout, experiments: *experiments, seed: *seed, python: *python}
 	tables := []func(*suite) error{
@@ -33,7 +33,7 @@ func main() {
 		}
 	}
 	if len(made.broken) > 0 {
-		fmt.Fprintf(os.Stderr, "bench-stats: %d lines are not as promised:\n%s\n", len(made.broken), strings.Join(made.broken, "\n"))
+		fmt.Fprintf(os.Stderr, "bench-stats: %d lines miss their goals:\n%s\n", len(made.broken), strings.Join(made.broken, "\n"))
 		os.Exit(1)
 	}
 }
@@ -203,7 +203,7 @@ func (s *suite) measurePower(under noise, cv float64, arms, blocks int) (effect,
 // practice compares one run per arm with experiments in blocks.
 func (s *suite) practice() error {
 	header := "CV %\tdrift %\ttrue effect %\tone run, claims from 5 %: wrong %\tright %\tone run, claims from 2 %: wrong %\tright %\t6 blocks: wrong %\tright %\tEquivalent %\t12 blocks: wrong %\tright %\tEquivalent %"
-	return s.table("One run per arm, as practised, against blocks (4 arms, margin 5 %)", header, func(line func(string, ...any)) error {
+	return s.table("One run per arm, as is common, compared to blocks (4 arms, margin 5 %)", header, func(line func(string, ...any)) error {
 		for _, cv := range spreads {
 			for _, drift := range []float64{0, 0.1} {
 				for _, effect := range []float64{0, 0.03, 0.1} {
@@ -231,7 +231,7 @@ func (s *suite) practice() error {
 // decided simulates experiments with arms that have an effect and arms that have none, and
 // reports how many of the intervals of Better and Worse verdicts miss the effect.
 func (s *suite) decided() error {
-	header := "noise\tCV %\tarms\tblocks\teffect %\tfound %\tintervals beside Better and Worse that miss %"
+	header := "noise\tCV %\tarms\tblocks\teffect %\tfound %\tintervals of Better and Worse that miss %"
 	return s.table("Half of the arms have an effect: the intervals that decided", header, func(line func(string, ...any)) error {
 		for _, under := range conditions {
 			for _, size := range [][2]int{{4, 6}, {8, 6}, {8, 12}} {

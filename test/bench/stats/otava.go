@@ -23,7 +23,7 @@ const otavaDefault = 0.001
 // not installed.
 func (s *suite) otavas(count int) ([]rival, error) {
 	if s.python == "" {
-		_, err := fmt.Fprintln(s.out, "\nApache Otava is not set beside: make bench-stats installs it; -python names a Python that has it")
+		_, err := fmt.Fprintln(s.out, "\nNot compared to Apache Otava: make bench-stats installs it; -python sets a Python that has it")
 		return nil, err
 	}
 	rivals := []rival{{fmt.Sprintf("Otava, p %g", otavaDefault), s.otava(otavaDefault)}}
@@ -77,7 +77,7 @@ func (s *suite) otava(p float64) procedure {
 		}
 		var places [][]int
 		if err := json.Unmarshal(answer, &places); err != nil {
-			return nil, fmt.Errorf("reading Apache Otava's answer: %w", err)
+			return nil, fmt.Errorf("reading Apache Otava's output: %w", err)
 		}
 		return places, nil
 	}

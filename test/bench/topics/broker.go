@@ -149,7 +149,7 @@ func (b *broker) memory(ctx context.Context) (memory, error) {
 	}
 	used, resident := usedHeap.FindStringSubmatch(string(heap)), residentSet.FindStringSubmatch(string(status))
 	if used == nil || resident == nil {
-		return memory{}, fmt.Errorf("no memory in %q and the process's status", strings.TrimSpace(string(heap)))
+		return memory{}, fmt.Errorf("no memory in %q and in the status of the process", strings.TrimSpace(string(heap)))
 	}
 	cpu, err := b.cpu()
 	return memory{heap: kibibytes(used[1]), resident: kibibytes(resident[1]), cpu: cpu}, err

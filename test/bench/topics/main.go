@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	libs := flag.String("libs", "bin/kafka-libs", "directory with the jars of Kafka, as test/emulators/kafka/fetch.sh makes it")
+	libs := flag.String("libs", "bin/kafka-libs", "directory with the jars of Kafka, created by test/emulators/kafka/fetch.sh")
 	heap := flag.String("heap", "1g", "heap of the broker, -Xms and -Xmx")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -55,7 +55,7 @@ func run(ctx context.Context, libs, heap string) error {
 	}{{"in batches, as the operator", inBatches}, {"one request per topic", oneByOne}} {
 		measured, err := measure(ctx, libs, heap, way.do)
 		if err != nil {
-			return fmt.Errorf("making topics %s: %w", way.name, err)
+			return fmt.Errorf("creating topics %s: %w", way.name, err)
 		}
 		measured.name = way.name
 		outcomes = append(outcomes, measured)
@@ -84,7 +84,7 @@ func measure(ctx context.Context, libs, heap string, do maker) (measured outcome
 
 func print(outcomes []outcome) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "way\ttime\tbroker CPU\tCreateTopics\tall requests\tpasses\theap in use\tresident memory")
+	_, _ = fmt.Fprintln(table, "method\ttime\tbroker CPU\tCreateTopics\tall requests\tpasses\theap in use\tresident memory")
 	for _, o := range outcomes {
 		_, _ = fmt.Fprintf(table, "%s\t%.1fs\t%.1fs\t%d\t%d\t%d\t%s → %s\t%s → %s\n", o.name, o.took.Seconds(), (o.finished.cpu - o.idle.cpu).Seconds(), o.calls.creating(), o.calls.all(), o.passes,
 			mebibytes(o.idle.heap), mebibytes(o.finished.heap), mebibytes(o.idle.resident), mebibytes(o.finished.resident))

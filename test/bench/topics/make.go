@@ -76,7 +76,7 @@ func oneByOne(ctx context.Context, address string, wanted []kafka.Topic, heard *
 			return 0, fmt.Errorf("topic %q: %w", topic.Name, err)
 		}
 		if (i+1)%400 == 0 {
-			fmt.Printf("topics: %d of %d are made\n", i+1, len(wanted))
+			fmt.Printf("topics: %d of %d are created\n", i+1, len(wanted))
 		}
 	}
 	asking := kafkaadmin.Admin{Egress: loopback.Rules(), Hooks: []kgo.Hook{heard}}

@@ -75,10 +75,10 @@ func pack(entries []bundle.Entry, at time.Time) (Chart, error) {
 	}
 	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
 	if err != nil {
-		return Chart{}, fmt.Errorf("reading the chart that was made: %w", err)
+		return Chart{}, fmt.Errorf("reading the packaged chart: %w", err)
 	}
 	if err := loaded.Validate(); err != nil {
-		return Chart{}, fmt.Errorf("the chart that was made: %w", err)
+		return Chart{}, fmt.Errorf("packaged chart: %w", err)
 	}
 	metadata, err := json.Marshal(loaded.Metadata)
 	if err != nil {

@@ -20,7 +20,7 @@ var spdx = map[string]string{"AGPL-3.0": "AGPL-3.0-only", "GPL-2.0": "GPL-2.0-on
 func newClassifier() (func([]byte) []string, error) {
 	classifier, err := assets.DefaultClassifier()
 	if err != nil {
-		return nil, fmt.Errorf("learning the licences: %w", err)
+		return nil, fmt.Errorf("loading the licences: %w", err)
 	}
 	return func(text []byte) []string {
 		var found []string

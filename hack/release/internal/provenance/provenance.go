@@ -59,7 +59,7 @@ func Statement(of Build) ([]byte, error) {
 		RunDetails: &slsa.RunDetails{Builder: &slsa.Builder{Id: builder}},
 	}
 	if err := built.Validate(); err != nil {
-		return nil, fmt.Errorf("the provenance is not SLSA's: %w", err)
+		return nil, fmt.Errorf("not an SLSA provenance: %w", err)
 	}
 	predicate, err := structure(built)
 	if err != nil {
@@ -76,7 +76,7 @@ func statement(subjects []Subject, predicate *structpb.Struct) ([]byte, error) {
 		})
 	}
 	if err := stated.Validate(); err != nil {
-		return nil, fmt.Errorf("the statement is not in-toto's: %w", err)
+		return nil, fmt.Errorf("not an in-toto statement: %w", err)
 	}
 	written, err := protojson.Marshal(stated)
 	if err != nil {

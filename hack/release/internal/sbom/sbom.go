@@ -81,7 +81,7 @@ func Document(of Subject, programs []Program) ([]byte, error) {
 // write returns an error if the document violates SPDX's rules.
 func write(document *spdx.Document) ([]byte, error) {
 	if err := spdxlib.ValidateDocument(document); err != nil {
-		return nil, fmt.Errorf("the document %s is not SPDX: %w", document.DocumentName, err)
+		return nil, fmt.Errorf("%s is not an SPDX document: %w", document.DocumentName, err)
 	}
 	var out bytes.Buffer
 	err := json.Write(document, &out, json.Indent("  "), json.EscapeHTML(false))

@@ -19,7 +19,7 @@ import (
 
 // errKey is the error for a key with another algorithm. Bundles name the algorithm, and
 // every verifier accepts ECDSA on P-256.
-var errKey = errors.New("it is not an ECDSA key on P-256: make one with cosign generate-key-pair")
+var errKey = errors.New("not an ECDSA key on P-256: create one with cosign generate-key-pair")
 
 // WithKey returns a signer with a private key in PEM, as cosign or openssl writes it. Only
 // an encrypted key needs a password.

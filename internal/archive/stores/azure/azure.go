@@ -68,20 +68,20 @@ func newClient(url, account string, location archive.Location) (*container.Clien
 	if given.IsNone() {
 		found, err := azidentity.NewDefaultAzureCredential(nil)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the workload has no credentials of Azure's: give it an identity, or the archive a Secret", archive.ErrInvalidLocation)
+			return nil, fmt.Errorf("%w: the workload has no Azure credentials: assign it an identity, or configure a Secret for the archive", archive.ErrInvalidLocation)
 		}
 		return wrapClient(container.NewClient(url, found, clientOptions(location)))
 	}
 	shared, err := azblob.NewSharedKeyCredential(account, given.Secret)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the secret is no key of a storage account: give one as Azure shows it", archive.ErrInvalidLocation)
+		return nil, fmt.Errorf("%w: the secret is not a storage account key: use the key as Azure shows it", archive.ErrInvalidLocation)
 	}
 	return wrapClient(container.NewClientWithSharedKeyCredential(url, shared, clientOptions(location)))
 }
 
 func wrapClient(client *container.Client, err error) (*container.Client, error) {
 	if err != nil {
-		return nil, fmt.Errorf("making Azure's client: %w", err)
+		return nil, fmt.Errorf("creating the Azure client: %w", err)
 	}
 	return client, nil
 }

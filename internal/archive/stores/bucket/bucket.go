@@ -87,7 +87,7 @@ func (b *Bucket) Read(ctx context.Context, key string, most int64) (body []byte,
 		return nil, archive.Object{}, b.convertError(err)
 	}
 	if found.Size >= 0 && int64(buffer.Len()) < min(found.Size, most) {
-		return nil, archive.Object{}, fmt.Errorf("%d of %d bytes came: %w", buffer.Len(), found.Size, io.ErrUnexpectedEOF)
+		return nil, archive.Object{}, fmt.Errorf("received %d of %d bytes: %w", buffer.Len(), found.Size, io.ErrUnexpectedEOF)
 	}
 	return buffer.Bytes(), found, nil
 }

@@ -23,7 +23,7 @@ func Open(_ context.Context, location archive.Location) (archive.Bucket, error) 
 	opened, err := fileblob.OpenBucket(location.Prefix, &fileblob.Options{NoTempDir: true, DirFileMode: 0o750, Metadata: fileblob.MetadataDontWrite})
 	if err != nil {
 		if _, failed := os.Stat(location.Prefix); errors.Is(failed, syscall.ENOENT) {
-			return nil, fmt.Errorf("%w: there is no directory %q: make it, or mount a volume there", archive.ErrInvalidLocation, location.Prefix)
+			return nil, fmt.Errorf("%w: there is no directory %q: create it, or mount a volume there", archive.ErrInvalidLocation, location.Prefix)
 		}
 		return nil, fmt.Errorf("opening the directory: %w", err)
 	}
@@ -49,7 +49,7 @@ func newSync(root string) func(key string) error {
 func syncFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("opening what was written: %w", err)
+		return fmt.Errorf("opening a written file: %w", err)
 	}
 	err = file.Sync()
 	if errors.Is(err, syscall.EINVAL) {
@@ -57,7 +57,7 @@ func syncFile(path string) error {
 		err = nil
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("waiting for the disk: %w", err)
+		return fmt.Errorf("syncing a file to the disk: %w", err)
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (p *page) add(key string, entry fs.DirEntry) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("looking at a file: %w", err)
+		return fmt.Errorf("reading the attributes of a file: %w", err)
 	}
 	p.objects = append(p.objects, archive.Object{Key: key, Size: found.Size(), Modified: found.ModTime()})
 	return nil

@@ -46,7 +46,7 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	}
 	service, err := storage.NewService(ctx, options...)
 	if err != nil {
-		return nil, fmt.Errorf("making Google's client: %w", err)
+		return nil, fmt.Errorf("creating the Google Cloud client: %w", err)
 	}
 	return &bucket{objects: service.Objects, name: location.Bucket}, nil
 }
@@ -56,14 +56,14 @@ func tokens(ctx context.Context, location archive.Location) (oauth2.TokenSource,
 	if given.IsNone() {
 		found, err := google.FindDefaultCredentials(ctx, storage.DevstorageReadWriteScope)
 		if err != nil {
-			return nil, fmt.Errorf("%w: the workload has no credentials of Google's: give it a service account, or the archive a Secret", archive.ErrInvalidLocation)
+			return nil, fmt.Errorf("%w: the workload has no Google Cloud credentials: assign it a service account, or configure a Secret for the archive", archive.ErrInvalidLocation)
 		}
 		return found.TokenSource, nil
 	}
 	// Only service account keys: other kinds name programs to run and servers to call.
 	read, err := google.JWTConfigFromJSON([]byte(given.Secret), storage.DevstorageReadWriteScope)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the secret is no key of a service account: give the JSON that Google made", archive.ErrInvalidLocation)
+		return nil, fmt.Errorf("%w: the secret is not a service account key: use the JSON that Google created", archive.ErrInvalidLocation)
 	}
 	if location.Client != nil {
 		// The key names the server that issues tokens.
@@ -105,10 +105,10 @@ func (b *bucket) Read(ctx context.Context, key string, most int64) (body []byte,
 	}
 	defer func() { err = errors.Join(err, answer.Body.Close()) }()
 	if body, err = io.ReadAll(io.LimitReader(answer.Body, most)); err != nil {
-		return nil, archive.Object{}, fmt.Errorf("reading what came: %w", err)
+		return nil, archive.Object{}, fmt.Errorf("reading the response: %w", err)
 	}
 	if int64(len(body)) < min(found.Size, most) {
-		return nil, archive.Object{}, fmt.Errorf("%d of %d bytes came: %w", len(body), found.Size, io.ErrUnexpectedEOF)
+		return nil, archive.Object{}, fmt.Errorf("received %d of %d bytes: %w", len(body), found.Size, io.ErrUnexpectedEOF)
 	}
 	return body, found, nil
 }

@@ -45,10 +45,10 @@ func Open(ctx context.Context, location archive.Location) (archive.Bucket, error
 	}
 	config, err := gcaws.V2ConfigFromURLParams(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("finding the configuration of S3's client: %w", err)
+		return nil, fmt.Errorf("loading the configuration of the S3 client: %w", err)
 	}
 	if config.Region == "" {
-		return nil, fmt.Errorf("%w: it does not say the bucket's region: add ?region= and its name", archive.ErrInvalidLocation)
+		return nil, fmt.Errorf("%w: it does not name the bucket's region: add ?region= and the region's name", archive.ErrInvalidLocation)
 	}
 	if own := location.Credentials; !own.IsNone() {
 		config.Credentials = credentials.NewStaticCredentialsProvider(own.ID, own.Secret, own.Token)

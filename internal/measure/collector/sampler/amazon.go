@@ -173,7 +173,7 @@ func (a *amazon) sample(ctx context.Context, now round) (recordFunc, error) {
 		}
 		series, err := queryMatrix(ctx, a.prometheus, a.query(by), now.at)
 		if err != nil {
-			return nil, fmt.Errorf("asking Prometheus for %s: %w", a.description(), err)
+			return nil, fmt.Errorf("querying Prometheus for %s: %w", a.description(), err)
 		}
 		if told := a.byComponent(by, series); len(told)+len(a.doubled) > 0 {
 			a.found = by
@@ -357,7 +357,7 @@ func (a *amazon) learnSizes(ctx context.Context, by *exporter, at time.Time) err
 	} {
 		vector, err := instant(ctx, a.prometheus, fmt.Sprintf(sizeQuery, of.metric, strings.Join(a.names, "|")), at)
 		if err != nil {
-			return fmt.Errorf("asking Prometheus for the size of %s: %w", a.description(), err)
+			return fmt.Errorf("querying Prometheus for the size of %s: %w", a.description(), err)
 		}
 		for _, sample := range vector {
 			if component := a.component(by, sample.Metric); component != "" {
@@ -420,17 +420,17 @@ func (a *amazon) missingAtEnd(end time.Time) []string {
 		for _, part := range a.figures[0].parts {
 			first = append(first, strings.Join(part, " or "))
 		}
-		return []string{fmt.Sprintf("what %s uses is not measured: Prometheus has no %s of it by any of the labels %s",
+		return []string{fmt.Sprintf("the resource use of %s is not measured: Prometheus has no %s with any of the labels %s",
 			a.description(), strings.Join(first, ", no "), a.labels())}
 	}
 	notes := a.missing()
 	switch newest := a.latest(); {
 	case newest.IsZero():
 	case !a.stamped:
-		notes = append(notes, fmt.Sprintf("what %s uses is measured without CloudWatch's times and may be of up to %s before: shorter windows, and those up to twice as long, have no figure; exporters that can add the times do so with addCloudwatchTimestamp or set_timestamp: true",
+		notes = append(notes, fmt.Sprintf("the resource use of %s is measured without CloudWatch's timestamps and may be up to %s old: windows of up to twice this length have no values; if your exporter can add the timestamps, set addCloudwatchTimestamp or set_timestamp: true",
 			a.description(), minutes(a.reach)))
 	case !newest.Add(a.reach).After(end):
-		notes = append(notes, fmt.Sprintf("what %s used at the end of the loads came into Prometheus more than %s later and is in no figure: have its exporter ask CloudWatch for what is not as old",
+		notes = append(notes, fmt.Sprintf("the resource use of %s at the end of the loads reached Prometheus more than %s later and is omitted: configure its exporter to query CloudWatch for more recent values",
 			a.description(), minutes(collector.CatchUp)))
 	}
 	return notes
@@ -449,7 +449,7 @@ func (a *amazon) missing() []string {
 	var notes []string
 	for _, component := range slices.Compact(components) {
 		if a.doubled[component] {
-			notes = append(notes, fmt.Sprintf("what %s uses is not measured: Prometheus has several of this name, of other regions or accounts", component))
+			notes = append(notes, fmt.Sprintf("the resource use of %s is not measured: Prometheus has several with this name, from different regions or accounts", component))
 			continue
 		}
 		var resources, names []string
@@ -460,7 +460,7 @@ func (a *amazon) missing() []string {
 			}
 		}
 		if len(resources) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: %s not measured, because Prometheus has no %s of it", component, strings.Join(resources, ", "), strings.Join(names, ", ")))
+			notes = append(notes, fmt.Sprintf("%s: %s not measured, because Prometheus has no %s for it", component, strings.Join(resources, ", "), strings.Join(names, ", ")))
 		}
 	}
 	return notes

@@ -320,21 +320,21 @@ func TestManagedSourceReportsMissingMetrics(t *testing.T) {
 		want   []string
 	}{
 		"nothing": {"no exporter knows it", nil, minute(10), false, []string{
-			`what RDS instance "writer" uses is not measured: Prometheus has no aws_rds_cpuutilization_average or rds_cpu_usage_percent_average of it by any of the labels dimension_DBInstanceIdentifier, dimension_dbinstance_identifier, dbinstance_identifier, dbidentifier`,
+			`the resource use of RDS instance "writer" is not measured: Prometheus has no aws_rds_cpuutilization_average or rds_cpu_usage_percent_average with any of the labels dimension_DBInstanceIdentifier, dimension_dbinstance_identifier, dbinstance_identifier, dbidentifier`,
 		}},
 		"all and in time":     {"the last whole minute is told", all("aws_rds_"), minute(10).Add(30 * time.Second), false, nil},
-		"a minute is missing": {"it is worth waiting for", all("aws_rds_"), minute(11).Add(30 * time.Second), true, []string{`came into Prometheus more than 3 min later`}},
-		"too late":            {"it would not come in time", all("aws_rds_"), minute(15), false, []string{`what RDS instance "writer" used at the end of the loads came into Prometheus more than 3 min later and is in no figure: have its exporter ask CloudWatch for what is not as old`}},
+		"a minute is missing": {"it is worth waiting for", all("aws_rds_"), minute(11).Add(30 * time.Second), true, []string{`reached Prometheus more than 3 min later`}},
+		"too late":            {"it would not come in time", all("aws_rds_"), minute(15), false, []string{`the resource use of RDS instance "writer" at the end of the loads reached Prometheus more than 3 min later and is omitted: configure its exporter to query CloudWatch for more recent values`}},
 		"some": {"what is missing is named", model.Matrix{series(cpuOfWriter, pair(minute(8), 1), pair(minute(9), 1)), series(memory, pair(minute(8), math.NaN()), pair(minute(9), math.NaN()))}, minute(10), false, []string{
-			"postgres/primary: memoryFree, storageFree, readsPerSecond, writesPerSecond, diskRead, diskWritten, readLatency, writeLatency, activeSessions not measured, because Prometheus has no aws_rds_freeable_memory_average, aws_rds_free_storage_space_average, aws_rds_read_iops_average, aws_rds_write_iops_average, aws_rds_read_throughput_average, aws_rds_write_throughput_average, aws_rds_read_latency_average, aws_rds_write_latency_average, aws_rds_dbload_average of it",
+			"postgres/primary: memoryFree, storageFree, readsPerSecond, writesPerSecond, diskRead, diskWritten, readLatency, writeLatency, activeSessions not measured, because Prometheus has no aws_rds_freeable_memory_average, aws_rds_free_storage_space_average, aws_rds_read_iops_average, aws_rds_write_iops_average, aws_rds_read_throughput_average, aws_rds_write_throughput_average, aws_rds_read_latency_average, aws_rds_write_latency_average, aws_rds_dbload_average for it",
 		}},
 		"no times": {"nothing is waited for: how late it is, nobody knows", model.Matrix{series(cpuOfWriter, pair(minute(8).Add(scrape), 1))}, minute(10), false, []string{
 			"not measured, because Prometheus has no",
-			`what RDS instance "writer" uses is measured without CloudWatch's times and may be of up to 20 min before: shorter windows, and those up to twice as long, have no figure; exporters that can add the times do so with addCloudwatchTimestamp or set_timestamp: true`,
+			`the resource use of RDS instance "writer" is measured without CloudWatch's timestamps and may be up to 20 min old: windows of up to twice this length have no values; if your exporter can add the timestamps, set addCloudwatchTimestamp or set_timestamp: true`,
 		}},
 		"two of the name": {"neither is known to be the one", model.Matrix{
 			series(cpuOfWriter+",region=eu-west-1", pair(minute(8), 1), pair(minute(9), 1)), series(cpuOfWriter+",region=us-east-1", pair(minute(8), 2), pair(minute(9), 2)),
-		}, minute(10), false, []string{"what postgres/primary uses is not measured: Prometheus has several of this name, of other regions or accounts"}},
+		}, minute(10), false, []string{"the resource use of postgres/primary is not measured: Prometheus has several with this name, from different regions or accounts"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func (b *brokerHosts) sample(ctx context.Context, now round) (recordFunc, error)
 	for _, query := range hostQueries {
 		vector, err := instant(ctx, b.prometheus, fmt.Sprintf(query.query, instances, windowFor(now.interval)), now.at)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("asking Prometheus for %s of brokers: %w", query.resource, err))
+			failed = append(failed, fmt.Errorf("querying Prometheus for %s of brokers: %w", query.resource, err))
 			continue
 		}
 		records = append(records, func(into *payload.SampleRecorder) {

@@ -43,7 +43,7 @@ func (d *databases) sample(ctx context.Context, now round) (recordFunc, error) {
 	}
 	addresses := d.addresses(now.pods)
 	if len(addresses) == 0 {
-		return nil, errors.New("PostgreSQL has no server with an address")
+		return nil, errors.New("no server of PostgreSQL has an address")
 	}
 	var (
 		records []recordFunc
@@ -144,7 +144,7 @@ func (d *database) connect(ctx context.Context) error {
 	d.Conn = conn
 	err = conn.QueryRow(ctx, `SELECT pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`).Scan(&d.monitors)
 	if err != nil {
-		return fmt.Errorf("asking what the login may see: %w", err)
+		return fmt.Errorf("querying the login's rights: %w", err)
 	}
 	d.statements, err = findStatements(ctx, d.Conn)
 	return err
@@ -190,7 +190,7 @@ WHERE pid <> pg_catalog.pg_backend_pid() AND datname IS NOT NULL
 	return func(into *payload.SampleRecorder) {
 		into.Record(d.component, "", metric.Connections, metric.UnitCount, now.at, total)
 		if !d.monitors {
-			into.Samples.Note(d.component + ": the login may not see what connections do: grant it pg_monitor")
+			into.Samples.Note(d.component + ": the login is not allowed to read the state of connections: grant it pg_monitor")
 			return
 		}
 		into.Record(d.component, "", metric.ConnectionsActive, metric.UnitCount, now.at, active)
@@ -284,7 +284,7 @@ SELECT CASE
   ELSE GREATEST(0, EXTRACT(EPOCH FROM pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()))
 END::float8`).Scan(&lag)
 	if err != nil {
-		return nil, fmt.Errorf("asking for the replication lag: %w", err)
+		return nil, fmt.Errorf("querying the replication lag: %w", err)
 	}
 	return func(into *payload.SampleRecorder) {
 		if lag != nil {
@@ -300,7 +300,7 @@ func (d *database) size(ctx context.Context, now round) (recordFunc, error) {
 	}
 	var bytes int64
 	if err := d.QueryRow(ctx, `SELECT pg_catalog.pg_database_size(pg_catalog.current_database())`).Scan(&bytes); err != nil {
-		return nil, fmt.Errorf("asking for the database's size: %w", err)
+		return nil, fmt.Errorf("querying the database's size: %w", err)
 	}
 	return func(into *payload.SampleRecorder) {
 		into.Record(d.component, "", metric.DatabaseSize, metric.UnitMebibytes, now.at, float64(bytes)/(1<<20))

@@ -50,7 +50,7 @@ func (b bearer) RoundTrip(request *http.Request) (*http.Response, error) {
 		return answer, err
 	}
 	return nil, errors.Join(
-		fmt.Errorf("it answers with a redirect (%d %s), which PerfLab does not follow: name the address of Prometheus itself", answer.StatusCode, http.StatusText(answer.StatusCode)),
+		fmt.Errorf("it answers with a redirect (%d %s), which PerfLab does not follow: write the address of Prometheus itself", answer.StatusCode, http.StatusText(answer.StatusCode)),
 		answer.Body.Close())
 }
 
@@ -82,7 +82,7 @@ var podQueries = []podQuery{
 		resource: metric.CPUThrottled, unit: metric.UnitPercent, scale: 100, perContainer: true,
 		query: `sum by (pod, container) (irate(container_cpu_cfs_throttled_periods_total{namespace="%[1]s",container!=""}[%[2]s]))` +
 			` / sum by (pod, container) (irate(container_cpu_cfs_periods_total{namespace="%[1]s",container!=""}[%[2]s]))`,
-		missing: "CPU throttling is not measured: Prometheus has no container_cpu_cfs_periods_total of these pods, none of which may have a CPU limit",
+		missing: "CPU throttling is not measured: Prometheus has no container_cpu_cfs_periods_total of these pods; perhaps none of them has a CPU limit",
 	},
 	{
 		resource: metric.HeapUsed, unit: metric.UnitMebibytes, scale: 1.0 / (1 << 20),
@@ -133,7 +133,7 @@ func (p *podMetrics) sample(ctx context.Context, now round) (recordFunc, error) 
 func (p *podMetrics) query(ctx context.Context, query podQuery, now round) (recordFunc, error) {
 	vector, err := instant(ctx, p.prometheus, fmt.Sprintf(query.query, p.namespace, windowFor(now.interval)), now.at)
 	if err != nil {
-		return nil, fmt.Errorf("asking Prometheus for %s: %w", query.resource, err)
+		return nil, fmt.Errorf("querying Prometheus for %s: %w", query.resource, err)
 	}
 	byName := map[string]pod{}
 	for _, pod := range now.pods {
@@ -164,7 +164,7 @@ func (p *podMetrics) query(ctx context.Context, query podQuery, now round) (reco
 	case query.missing != "":
 		return func(into *payload.SampleRecorder) { into.Samples.Note(query.missing) }, nil
 	default:
-		return nil, fmt.Errorf("no %s in Prometheus for the pods of namespace %q over the last %s: it needs the kubelets' cAdvisor metrics, taken at least every %s",
+		return nil, fmt.Errorf("no %s in Prometheus for the pods of namespace %q over the last %s: it needs the kubelets' cAdvisor metrics, scraped at least every %s",
 			query.resource, p.namespace, windowFor(now.interval), windowFor(now.interval)/2)
 	}
 }
@@ -187,7 +187,7 @@ func (n *nodeNetwork) sample(ctx context.Context, now round) (recordFunc, error)
 	for _, way := range []struct{ resource, direction string }{{metric.NetworkIn, "receive"}, {metric.NetworkOut, "transmit"}} {
 		vector, err := instant(ctx, n.prometheus, fmt.Sprintf(networkQuery, way.direction, windowFor(now.interval)), now.at)
 		if err != nil {
-			return nil, fmt.Errorf("asking Prometheus for what nodes %s: %w", way.direction, err)
+			return nil, fmt.Errorf("querying Prometheus for what nodes %s: %w", way.direction, err)
 		}
 		own, known := 0.0, false
 		for _, sample := range vector {
@@ -231,11 +231,11 @@ func (c *customMetric) sample(ctx context.Context, now round) (recordFunc, error
 	vector, err := instant(ctx, c.prometheus, c.metric.Query, now.at)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("asking Prometheus for metric %q: %w", c.metric.Name, err)
+		return nil, fmt.Errorf("querying Prometheus for metric %q: %w", c.metric.Name, err)
 	case len(vector) == 0:
-		return nil, fmt.Errorf("the query of metric %q has no answer in Prometheus", c.metric.Name)
+		return nil, fmt.Errorf("the query of metric %q has no result in Prometheus", c.metric.Name)
 	case c.metric.Label == "" && len(vector) > 1:
-		return nil, fmt.Errorf("the query of metric %q has %d answers in Prometheus: sum them up, or name the label that distinguishes them", c.metric.Name, len(vector))
+		return nil, fmt.Errorf("the query of metric %q has %d results in Prometheus: sum them, or set the label that distinguishes them", c.metric.Name, len(vector))
 	}
 	return func(into *payload.SampleRecorder) {
 		for _, sample := range vector {

@@ -87,7 +87,7 @@ func TestPrometheusSources(t *testing.T) {
 	if got := samples.Series[0].Instance; got != "users-1/mod-users" {
 		t.Errorf("the instance is %q", got)
 	}
-	if len(samples.Notes) != 2 || !strings.Contains(samples.Notes[0], "bytes in are not told") {
+	if len(samples.Notes) != 2 || !strings.Contains(samples.Notes[0], "bytes in are not measured") {
 		t.Errorf("the notes are %q, want those about the brokers' bytes", samples.Notes)
 	}
 	customMetrics(t, prometheus, now)
@@ -128,8 +128,8 @@ func customMetrics(t *testing.T, prometheus prometheusv1.API, now round) {
 		t.Errorf("queue a/b is %g long, want 3", got)
 	}
 	for query, want := range map[string]string{
-		`queue_length`:     "has 2 answers",
-		`nothing_at_all`:   "has no answer",
+		`queue_length`:     "has 2 results",
+		`nothing_at_all`:   "has no result",
 		`sum(`:             "parse error",
 		`queue_length[1m]`: "the answer is a matrix",
 	} {

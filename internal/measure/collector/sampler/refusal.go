@@ -13,12 +13,12 @@ import (
 // meanings of the SQLSTATEs with which PostgreSQL rejects a collector.
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 var meanings = map[string]string{
-	"28000": "it does not let the login in",
+	"28000": "it rejects the login",
 	"28P01": "the login's password is wrong",
 	"3D000": "the database does not exist",
-	"42501": "the login has no right to that",
+	"42501": "the login lacks a right",
 	"53300": "it has too many connections",
-	"57014": "it took too long",
+	"57014": "the statement took too long",
 	"57P01": "it is shutting down",
 	"57P03": "it is starting up or shutting down",
 }

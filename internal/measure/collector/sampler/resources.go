@@ -35,7 +35,7 @@ func (m *metricsAPI) name() string { return "metrics" }
 func (m *metricsAPI) sample(ctx context.Context, now round) (recordFunc, error) {
 	list, err := m.pods.List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("asking the metrics API: %w", err)
+		return nil, fmt.Errorf("querying the metrics API: %w", err)
 	}
 	usage := map[string]metricsv1beta1.PodMetrics{}
 	for _, item := range list.Items {
@@ -48,10 +48,10 @@ func (m *metricsAPI) sample(ctx context.Context, now round) (recordFunc, error) 
 		}
 	}
 	if newest.IsZero() {
-		return nil, errors.New("the metrics API has no figures of the system's pods")
+		return nil, errors.New("the metrics API has no values of the system's pods")
 	}
 	if age := now.at.Sub(newest); age > maxMetricsAge {
-		return nil, fmt.Errorf("the metrics API's newest figures are %s old", age.Round(time.Second))
+		return nil, fmt.Errorf("the metrics API's newest values are %s old", age.Round(time.Second))
 	}
 	if !newest.After(m.newest) {
 		return nil, nil

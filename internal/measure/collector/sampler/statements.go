@@ -53,7 +53,7 @@ func findStatements(ctx context.Context, connection *pgx.Conn) (*statements, err
 		schema  string
 	)
 	if err := connection.QueryRow(ctx, `SELECT pg_catalog.current_setting('server_version_num')::int4`).Scan(&version); err != nil {
-		return nil, fmt.Errorf("asking for the server's version: %w", err)
+		return nil, fmt.Errorf("querying the server's version: %w", err)
 	}
 	err := connection.QueryRow(ctx, `
 SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e
@@ -61,11 +61,11 @@ JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_s
 	found := &statements{schema: schema, written: map[int64]bool{}}
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		found.missing = "the top statements are not measured: the extension pg_stat_statements is not in the database"
+		found.missing = "the top statements are not measured: the extension pg_stat_statements is not installed in the database"
 	case err != nil:
 		return nil, fmt.Errorf("looking for pg_stat_statements: %w", err)
 	case version < oldestStatements:
-		found.missing = "the top statements are not measured: that needs PostgreSQL 13 or later"
+		found.missing = "the top statements are not measured: they require PostgreSQL 13 or later"
 	case version >= topLevelSince:
 		found.where = " AND toplevel"
 	}

@@ -60,11 +60,11 @@
   };
 
   const unfoldButton = () => {
-    const button = make("button", { type: "button", className: "plain" }, "Unfold all");
+    const button = make("button", { type: "button", className: "plain" }, "Expand all");
     button.addEventListener("click", () => {
       const open = folds.some((fold) => !fold.open);
       for (const fold of folds) fold.open = open;
-      button.textContent = open ? "Fold all" : "Unfold all";
+      button.textContent = open ? "Collapse all" : "Expand all";
     });
     return button;
   };
@@ -118,9 +118,9 @@
   };
 
   const toolbar = () => {
-    const bar = make("aside", { className: "tools", "aria-label": "What the page shows" });
+    const bar = make("aside", { className: "tools", "aria-label": "View options" });
     if (arms.length > 1) {
-      const group = make("div", { className: "arms", role: "group", "aria-label": "Arms that are shown" });
+      const group = make("div", { className: "arms", role: "group", "aria-label": "Visible arms" });
       group.append(...arms.map((_, arm) => armButton(arm)));
       bar.append(group);
     }
@@ -182,7 +182,7 @@
   const makeFilterable = (table) => {
     const rows = [...table.tBodies[0].rows];
     if (rows.length <= longTable) return;
-    const field = make("input", { type: "search", placeholder: "Filter rows", "aria-label": `Filter the rows of: ${table.caption.textContent}` });
+    const field = make("input", { type: "search", placeholder: "Filter rows", "aria-label": `Filter rows of: ${table.caption.textContent}` });
     const left = make("span", { className: "count", role: "status" });
     let texts;
     field.addEventListener("input", () => {
