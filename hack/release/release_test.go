@@ -311,7 +311,7 @@ func TestBuildRefuses(t *testing.T) {
 		want  string
 	}{
 		"NoVersion": {settings{source: dirty}, `--version "": write one like v0.1.0 (make release VERSION=v0.1.0)`},
-		"NoV":       {settings{source: dirty, version: "0.1.0"}, `--version "0.1.0": give one`},
+		"NoV":       {settings{source: dirty, version: "0.1.0"}, `--version "0.1.0": write one`},
 		"NoSource":  {settings{source: t.TempDir(), version: "v0.1.0"}, "is not the root of PerfLab's source"},
 		"Platform":  {settings{source: dirty, version: "v0.1.0", platforms: []string{"linux"}}, `platform "linux": write OS/ARCH`},
 		"JavaTag":   {settings{source: dirty, version: "v0.1.0", java: "example.org/java:17"}, `--java-image "example.org/java:17": write the name with its digest, NAME@sha256:…`},

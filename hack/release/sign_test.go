@@ -268,11 +268,11 @@ func TestSignRefuses(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		"changed file": {[]string{changed, "--key", key}, "krew-perflab.yaml is not what checksums.txt lists"},
+		"changed file": {[]string{changed, "--key", key}, "krew-perflab.yaml does not match checksums.txt"},
 		"missing file": {[]string{missing, "--key", key}, "krew-perflab.yaml: no such file"},
 		"no release":   {[]string{t.TempDir(), "--key", key}, "checksums.txt: no such file"},
 		"no key file":  {[]string{unsigned(t), "--key", key + "s"}, "cosign.keys: no such file"},
-		"no key":       {[]string{unsigned(t)}, "give a key with --key, or an identity in SIGSTORE_ID_TOKEN"},
+		"no key":       {[]string{unsigned(t)}, "set --key, or an identity token in SIGSTORE_ID_TOKEN"},
 		"public key":   {[]string{unsigned(t), "--key", filepath.Join(theRelease(t), checksumsFile)}, "reading the key"},
 	} {
 		t.Run(name, func(t *testing.T) {

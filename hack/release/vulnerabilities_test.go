@@ -25,7 +25,7 @@ func TestUnreachableDatabaseIsNotSuccess(t *testing.T) {
 	}{
 		"NotThere":  {"file:///no/such/database", exitNotChecked, "VULNERABILITIES WERE NOT CHECKED: the database file:///no/such/database is unreachable"},
 		"NoIndex":   {broken, exitNotChecked, "404 Not Found"},
-		"NoScheme":  {"/var/lib/vulndb", exitFailed, "give an address that begins with https:// or file://"},
+		"NoScheme":  {"/var/lib/vulndb", exitFailed, "write a URL that begins with https:// or file://"},
 		"NotAnURL":  {"://", exitFailed, "--db"},
 		"NoAddress": {"https://vuln.invalid", exitNotChecked, "NOT CHECKED"},
 	} {
