@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -177,16 +178,29 @@ func withSwitchover(e *v1alpha1.PerfExperiment) {
 	fault.Kill, fault.Switchover = nil, &v1alpha1.SwitchoverFault{Postgres: &v1alpha1.PostgresSwitchover{}}
 }
 
-// An upgrade, here with less memory, replaces the module's pods one by one, and ends with its run.
+// An upgrade of a module replaces its pods one by one, and with less memory all at once. Both end with
+// their run.
 func TestModuleUpgrade(t *testing.T) {
+	for name, tc := range map[string]struct {
+		memory   *resource.Quantity
+		strategy appsv1.DeploymentStrategyType
+	}{
+		"image":  {nil, appsv1.RollingUpdateDeploymentStrategyType},
+		"memory": {ptr.To(resource.MustParse("300Mi")), appsv1.RecreateDeploymentStrategyType},
+	} {
+		t.Run(name, func(t *testing.T) { testModuleUpgrade(t, tc.memory, tc.strategy) })
+	}
+}
+
+func testModuleUpgrade(t *testing.T, memory *resource.Quantity, strategy appsv1.DeploymentStrategyType) {
 	const upgraded = "example.org/gateway:2"
-	memory := resource.MustParse("300Mi")
+	declared := resource.MustParse("512Mi")
 	l := newLab(t, complete)
 	l.measureOutages()
 	l.create(login(), smallExperiment(t, oneArm, twoBlocks, withFault, func(e *v1alpha1.PerfExperiment) {
 		fault := &e.Spec.Scenarios[0].Faults[0]
-		fault.Kill, fault.Restart = nil, &v1alpha1.RestartFault{Module: "gateway", Image: upgraded, Memory: &memory}
-		e.Spec.System.Modules[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")}
+		fault.Kill, fault.Restart = nil, &v1alpha1.RestartFault{Module: "gateway", Image: upgraded, Memory: memory}
+		e.Spec.System.Modules[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: declared}
 	}))
 	seen := map[string]int{}
 	l.eachRound = func() {
@@ -201,8 +215,12 @@ func TestModuleUpgrade(t *testing.T) {
 			}
 		}
 		container := deployment.Spec.Template.Spec.Containers[0]
-		if is := container.Resources.Limits.Memory().Equal(memory); is != (container.Image == upgraded) {
-			t.Errorf("image %s with a memory limit of %s", container.Image, container.Resources.Limits.Memory())
+		want := declared
+		if container.Image == upgraded {
+			want = ptr.Deref(memory, declared)
+		}
+		if limit := container.Resources.Limits.Memory(); !limit.Equal(want) {
+			t.Errorf("image %s with a memory limit of %s", container.Image, limit)
 		}
 		seen[fmt.Sprintf("%t %s %d", container.Image == upgraded, deployment.Spec.Strategy.Type, faults)]++
 	}
@@ -214,7 +232,7 @@ func TestModuleUpgrade(t *testing.T) {
 			t.Errorf("run %s is %s: %s; fault %+v", run.Name, run.Status.Phase, run.Status.Message, fault)
 		}
 	}
-	if seen["true RollingUpdate 1"] == 0 || seen["false Recreate 0"] == 0 || seen["false RollingUpdate 0"] > 0 {
+	if seen[fmt.Sprintf("true %s 1", strategy)] == 0 || seen["false Recreate 0"] == 0 || seen["false RollingUpdate 0"] > 0 {
 		t.Errorf("the Deployment was seen as %v", seen)
 	}
 }

@@ -131,7 +131,8 @@ type RestartFault struct {
 	Image string `json:"image,omitempty"`
 
 	// memory is the limit that the module's container has afterwards, for example
-	// 300Mi. It is below the declared limit. A request above it is lowered to it. Default: the same as before.
+	// 300Mi. It is below the declared limit, and lowers a higher request. All pods
+	// are replaced at once. Default: the same as before.
 	// +optional
 	Memory *resource.Quantity `json:"memory,omitempty"`
 

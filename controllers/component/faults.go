@@ -106,7 +106,8 @@ func readMark(text string) RestartMark {
 const annotationRestart = "kubectl.kubernetes.io/restartedAt"
 
 // Restart changes the pod template of the module's Deployment, which is otherwise recreated as a
-// whole, and lets it be updated pod by pod.
+// whole, and lets it be updated pod by pod. With less memory, it is recreated: the old pods would
+// otherwise keep theirs until the new ones are ready.
 func (m moduleSet) Restart(ctx context.Context, p *Scope, restart v1alpha1.RestartFault, mark RestartMark) (RestartMark, error) {
 	deployment, err := m.deployment(ctx, p, restart.Module)
 	if err != nil || deployment == nil {
@@ -121,7 +122,7 @@ func (m moduleSet) Restart(ctx context.Context, p *Scope, restart v1alpha1.Resta
 				return err
 			}
 		}
-		if strategyOf(changed) != appsv1.RecreateDeploymentStrategyType {
+		if restart.Memory != nil || strategyOf(changed) != appsv1.RecreateDeploymentStrategyType {
 			return nil
 		}
 		return unstructured.SetNestedField(changed.Object, string(appsv1.RollingUpdateDeploymentStrategyType), append(strategyPath, "type")...)
