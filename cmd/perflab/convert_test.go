@@ -186,7 +186,7 @@ func pack(t *testing.T, to, from string) {
 
 // The page shows the output of its commands.
 func TestDocumentedConversion(t *testing.T) {
-	page := documentation(t)["../../docs/elsewhere.md"]
+	page := documentation(t)["../../docs/importing-results.md"]
 	arguments := []string{"convert", "--from", "jmeter", "--name", "checkout-2025", "--release", "2025.1", "--scenario", "cico", "--only", "^Check-In$"}
 	for _, arm := range []string{"xmx", "maxram"} {
 		for block := 1; block <= 6; block++ {
@@ -200,11 +200,11 @@ func TestDocumentedConversion(t *testing.T) {
 	begins := strings.Join(strings.SplitAfterN(written.out, "\n", shown+1)[:shown], "")
 	begins = plain.Replace(begins)
 	if !strings.Contains(page, "| head -n 11\n"+begins+"```\n") {
-		t.Errorf("docs/elsewhere.md does not show\n%s", begins)
+		t.Errorf("docs/importing-results.md does not show\n%s", begins)
 	}
 	for _, format := range formats() {
 		if !strings.Contains(page, "\n| `"+format+"` | ") {
-			t.Errorf("docs/elsewhere.md does not list %s", format)
+			t.Errorf("docs/importing-results.md does not list %s", format)
 		}
 	}
 }
