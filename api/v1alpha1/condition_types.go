@@ -313,7 +313,7 @@ const (
 	ReasonRestoreFailed = "RestoreFailed"
 	// ReasonWorkloadContested: another client, named in the message, reverts the change of an
 	// adopted workload. The run is invalid if loads were running.
-	// Fix: with Argo CD, set ignoreDifferences (docs/borrowed-workloads.md#argo-cd). With an
+	// Fix: with Argo CD, set ignoreDifferences (docs/existing-workloads.md#argo-cd). With an
 	// autoscaler, do not declare replicas.
 	// On: ModulesReady, Valid.
 	ReasonWorkloadContested = "WorkloadContested"
@@ -599,7 +599,7 @@ const (
 	// EventNotGivenBack: an adopted workload cannot be released, because the API server refuses
 	// the write.
 	// Fix: fix what the message quotes, or release it by hand
-	// (docs/borrowed-workloads.md#release-by-hand).
+	// (docs/existing-workloads.md#release-by-hand).
 	// On: the workload.
 	EventNotGivenBack = "NotGivenBack"
 	// EventExperimentMade: the schedule created an experiment.

@@ -56,7 +56,7 @@ func (l *Adoption) Contested() []string {
 // object must hold its managedFields, which name that client.
 func (l *Adoption) RefuseContested(fields []string, object *unstructured.Unstructured, manager string) {
 	l.refuse(v1alpha1.ReasonWorkloadContested, fmt.Sprintf(
-		"%s has changed %s of %s, which this run sets: prevent it from changing these fields during the experiment (docs/borrowed-workloads.md), or remove them from module %s",
+		"%s has changed %s of %s, which this run sets: prevent it from changing these fields during the experiment (docs/existing-workloads.md), or remove them from module %s",
 		l.conflictingManager(object, manager), prose.Enumerate(fields), l.title(), l.Module.Name))
 }
 
