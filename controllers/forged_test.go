@@ -87,9 +87,9 @@ func TestForgedRunsAreExcludedAndReported(t *testing.T) {
 // deleted.
 func TestForgedRunWithPlannedName(t *testing.T) {
 	for name, edit := range map[string]func(*v1alpha1.PerfRun){
-		"nobody's":     orphan,
-		"another plan": func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "0123456789abcdef" },
-		"a record":     func(r *v1alpha1.PerfRun) { elsewhere(r) },
+		"without an owner": orphan,
+		"another plan":     func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "0123456789abcdef" },
+		"a record":         func(r *v1alpha1.PerfRun) { elsewhere(r) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)

@@ -71,7 +71,7 @@ func TestConvert(t *testing.T) {
 	}, "the report")
 	for _, claim := range []string{"k6", "random order", "declared order", "fixed before the first run", "read back", "were restarted", "Seed | 0", "seed reproduces", "metrics API"} {
 		if strings.Contains(page.out, claim) {
-			t.Errorf("the report claims %q, which nobody knows:\n%s", claim, page.out)
+			t.Errorf("the report claims %q without evidence:\n%s", claim, page.out)
 		}
 	}
 	perflab(t, text, "report", "-f", "-", "-o", "html").ends(0).shows("measured elsewhere by JMeter")

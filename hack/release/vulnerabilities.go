@@ -39,10 +39,10 @@ func newVulnerabilities() *cobra.Command {
 	check := &cobra.Command{
 		Use:   "vulnerabilities",
 		Short: "Check released programs against the Go vulnerability database (govulncheck)",
-		Long: `Ask the Go vulnerability database about what is released, as govulncheck does: it
-tells what the programs can reach, not all that is in their modules. The exit code is 3
-where there is something, and 69 where the database can't be asked, so that nobody takes
-the one for the other: then nothing was checked.`,
+		Long: `Query the Go vulnerability database for the released programs, as govulncheck does: it
+reports vulnerabilities in code that the programs can call, not in all of their modules.
+Exit codes: 3 a vulnerability was found, 69 the database is unreachable and nothing was
+checked.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := reachable(command.Context(), database); err != nil {

@@ -165,7 +165,7 @@ func TestErrorsAreSorted(t *testing.T) {
 		"a directory's rights": {syscall.EACCES, archive.ErrForbidden, "may not read or write"},
 		"a volume that went":   {syscall.ESTALE, archive.ErrUnavailable, "can't be read"},
 		"no name":              {&net.DNSError{Name: secret, IsNotFound: true}, archive.ErrUnavailable, "does not resolve"},
-		"nobody there":         {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, archive.ErrUnavailable, "refuses the connection"},
+		"connection refused":   {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, archive.ErrUnavailable, "refuses the connection"},
 		"broken off":           {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, archive.ErrUnavailable, "connection was lost"},
 		"broken off, writing":  {&net.OpError{Op: "write", Err: net.ErrClosed}, archive.ErrUnavailable, "connection was lost"},
 		"something else":       {errors.New("request 4711 of " + secret), archive.ErrUnavailable, "can't be reached"},

@@ -417,7 +417,7 @@ func TestNames(t *testing.T) {
 		seen[one.Name()] = true
 	}
 	if _, found := importers.Named("abacus"); found {
-		t.Error("there is a reader of what nobody knows")
+		t.Error("an unknown format has a reader")
 	}
 }
 

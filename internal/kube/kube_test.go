@@ -169,7 +169,7 @@ func TestApplyRefusesOtherOwner(t *testing.T) {
 		uid   string
 		owner kube.Ownership
 	}{
-		"nobody's": {"", kube.OwnerOther}, "an earlier one's": {"0", kube.OwnerEarlier},
+		"without an owner": {"", kube.OwnerOther}, "an earlier one's": {"0", kube.OwnerEarlier},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, namespace := cluster(t)

@@ -31,7 +31,7 @@ func TestLogsAreTemporarilyUnavailable(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "a li")
 		}, true},
-		"nobody answers": {nil, true},
+		"no response": {nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(test.serve)

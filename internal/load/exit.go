@@ -31,7 +31,7 @@ var exitMeaning = map[int32]string{
 	108: "the script aborted the test",
 	109: "k6 crashed",
 	110: "the script marked the test as failed",
-	137: "it was killed from outside, but not for lack of memory: the kubelet would report OOMKilled",
+	137: "SIGKILL ended it, but not for lack of memory: the kubelet does not report OOMKilled",
 }
 
 // ScriptFailed reports whether k6 ended because of its script, so that a retry would fail

@@ -98,7 +98,7 @@ func TestAssess(t *testing.T) {
 			see("started").started(5).stopped(50).ended(1, 103, "Error", 51).ended(2, 103, "Error", 52).at(53),
 			load.State{Stage: "started", Started: true, Ended: true, Finish: at(52), Message: "ended"},
 		},
-		"ended from outside without being told to": {
+		"stopped without a request of the operator": {
 			see("started").started(5).ended(1, 103, "Error", 51).runs(2).at(53),
 			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 103: it was stopped through its REST API", ExitCode: 103},
 		},
@@ -110,7 +110,7 @@ func TestAssess(t *testing.T) {
 			see("started").started(5).ended(1, 137, "OOMKilled", 51).runs(2).at(53),
 			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 137: it ran out of memory; raise the load's resources.limits.memory", ExitCode: 137},
 		},
-		"an exit code nobody knows": {
+		"an undocumented exit code": {
 			see("started").started(5).ended(1, 42, "Error", 51).at(53),
 			load.State{Stage: "started", Started: true, Failure: "k6 of runner tr-1 ended with exit code 42: k6 does not document this exit code", ExitCode: 42},
 		},
@@ -160,7 +160,7 @@ func TestAssessExplainsKilledRunner(t *testing.T) {
 			see("started").started(5).ended(1, 137, "Error", 51).event(1, `Liveness probe failed: Get "http://10.0.0.1:6565/v1/status": context deadline exceeded`),
 			"the kubelet killed it because its liveness probe (GET :6565/v1/status) times out; give the load more CPU (resources) or more runners (parallelism)",
 		},
-		"nobody knows": {see("started").started(5).ended(1, 137, "Error", 51), "it was killed from outside, but not for lack of memory: the kubelet would report OOMKilled"},
+		"unknown cause": {see("started").started(5).ended(1, 137, "Error", 51), "SIGKILL ended it, but not for lack of memory: the kubelet does not report OOMKilled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := load.Assess(test.seen.Observed, v1alpha1.Deadlines{}).Failure

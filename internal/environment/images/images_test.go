@@ -60,7 +60,7 @@ func TestAssess(t *testing.T) {
 			state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0}},
 		},
 		"being pulled": {
-			reason: "nobody knows yet whether it is there", ready: false,
+			reason: "it is not known yet whether it exists", ready: false,
 			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
 		},
 		"has no such program": {

@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 		"on for one of several":     {"huge_pages", "true", 18, ""},
 		"an extension's":            {"pg_stat_statements.max", "10000", 18, ""},
 		"a text":                    {"log_line_prefix", "%m [%p] ", 18, ""},
-		"a release nobody knows":    {"nobody_knows_it", "1", 19, ""},
+		"an unknown release":        {"nobody_knows_it", "1", 19, ""},
 		"a release of no image":     {"io_method", "worker", 0, ""},
 		"Kubernetes' milli":         {"shared_buffers", "512m", 18, `"512m" has a unit that PostgreSQL does not accept for shared_buffers: write 512MB`},
 		"Kubernetes' mebi":          {"work_mem", "64Mi", 18, "write 64MB"},
@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 		"an invention, any release": {"buffers_of_everything", "1GB", 0, "correct its name"},
 		"of an earlier release":     {"force_parallel_mode", "on", 18, "PostgreSQL 18 has no parameter force_parallel_mode, which exists only in 14 to 15: remove it"},
 		"of a later release":        {"io_method", "worker", 16, "PostgreSQL 16 has no parameter io_method, which exists only in 18"},
-		"nobody's":                  {"block_size", "8192", 18, "block_size cannot be set in PostgreSQL"},
+		"read-only":                 {"block_size", "8192", 18, "block_size cannot be set in PostgreSQL"},
 		"no name":                   {"work mem", "4MB", 18, `"work mem" is not a valid parameter name`},
 		"two dots":                  {"a.b.c", "1", 18, `is not a valid parameter name`},
 	}

@@ -94,7 +94,7 @@ func TestFillingHeapIsNoLeak(t *testing.T) {
 		"one that fills":                             {filled, nil, after(12 * time.Minute), -0.01, 0.01},
 		"as long as heaps are given by default":      {filled, nil, v1alpha1.Measurement{}, 100, 1000},
 		"one that fills twice":                       {restarted, restart, after(12 * time.Minute), -0.01, 0.01},
-		"one that falls, and nobody restarted it":    {restarted, elsewhere, after(12 * time.Minute), -1000, 1000},
+		"one that falls without a restart":           {restarted, elsewhere, after(12 * time.Minute), -1000, 1000},
 		"one that leaks":                             {leaking(30, filled), nil, after(12 * time.Minute), 59, 61},
 		"one that leaks all the time, and restarted": {leaking(30, restarted), restart, after(12 * time.Minute), 59, 61},
 	} {

@@ -35,7 +35,7 @@ func TestOwnedRejectsOtherRuns(t *testing.T) {
 		"the last block":             {func(r *v1alpha1.PerfRun) { r.Spec.Block = 4 }, ""},
 		"the last attempt":           {func(r *v1alpha1.PerfRun) { r.Spec.Attempt = 3 }, ""},
 		"the baseline's twin":        {func(r *v1alpha1.PerfRun) { r.Spec.Arm = "one-twin" }, ""},
-		"nobody's":                   {func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil }, "names this experiment, but is not owned by it"},
+		"without an owner":           {func(r *v1alpha1.PerfRun) { r.OwnerReferences = nil }, "names this experiment, but is not owned by it"},
 		"owned by another":           {func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].Name, r.OwnerReferences[0].UID = "other", "2" }, "is not owned by it"},
 		"owned, and not controlled":  {func(r *v1alpha1.PerfRun) { r.OwnerReferences[0].Controller = nil }, "is not owned by it"},
 		"of another by its spec":     {func(r *v1alpha1.PerfRun) { r.Spec.Experiment = "other" }, `but its spec names "other"`},
