@@ -44,10 +44,10 @@ func TestForgedRunsAreExcludedAndReported(t *testing.T) {
 	l.create(login(), smallExperiment(t))
 	l.untilRun(v1alpha1.RunLoading)
 	forgeries := map[string]func(*v1alpha1.PerfRun){
-		"forged-nobodys": orphan,
-		"forged-plan":    func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "0123456789abcdef" },
-		"forged-place":   func(r *v1alpha1.PerfRun) { r.Spec.Block = 90 },
-		"forged-record":  func(r *v1alpha1.PerfRun) { elsewhere(r) },
+		"forged-orphan": orphan,
+		"forged-plan":   func(r *v1alpha1.PerfRun) { r.Spec.PlanHash = "0123456789abcdef" },
+		"forged-place":  func(r *v1alpha1.PerfRun) { r.Spec.Block = 90 },
+		"forged-record": func(r *v1alpha1.PerfRun) { elsewhere(r) },
 	}
 	for name, edit := range forgeries {
 		l.forge(name, edit)

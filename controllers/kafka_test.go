@@ -189,12 +189,12 @@ func TestDeletionGivesUpOnUnreachableBrokers(t *testing.T) {
 // secretsAs reads Secrets as a ServiceAccount, with its rights at the API server.
 type secretsAs struct {
 	client.Reader
-	somebody client.Reader
+	author client.Reader
 }
 
 func (r secretsAs) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	if _, isSecret := object.(*corev1.Secret); isSecret {
-		return r.somebody.Get(ctx, key, object, options...)
+		return r.author.Get(ctx, key, object, options...)
 	}
 	return r.Reader.Get(ctx, key, object, options...)
 }
@@ -203,9 +203,9 @@ func (l *lab) asServiceAccount(server *apiserver.Server, account string) client.
 	l.t.Helper()
 	config := rest.CopyConfig(server.Config(l.t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + account}
-	somebody, err := client.New(config, client.Options{Scheme: l.admin.Scheme()})
+	author, err := client.New(config, client.Options{Scheme: l.admin.Scheme()})
 	expect.NoError(l.t, err, "making a client")
-	return secretsAs{Reader: l.admin, somebody: somebody}
+	return secretsAs{Reader: l.admin, author: author}
 }
 
 func TestForbiddenSecretsAreReported(t *testing.T) {

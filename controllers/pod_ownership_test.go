@@ -55,7 +55,7 @@ func (l *lab) made(kind schema.GroupVersionKind, name string) {
 func falseOwners(own, another metav1.OwnerReference) map[string][]metav1.OwnerReference {
 	unchecked := own
 	unchecked.Controller = nil
-	return map[string][]metav1.OwnerReference{"nobodys": nil, "another-s": {another}, "not-controlled": {unchecked}}
+	return map[string][]metav1.OwnerReference{"orphan": nil, "another-s": {another}, "not-controlled": {unchecked}}
 }
 
 func TestOnlyOwnInstancesAreQueried(t *testing.T) {
@@ -186,7 +186,7 @@ func TestOnlyOwnKafkaPodsCount(t *testing.T) {
 	l.create(login(), smallExperiment(t, oneArm))
 	l.made(contract.KafkaKind("v1"), "small")
 	own := l.pods(map[string]string{contract.LabelStrimziCluster: "small"})
-	l.claim("a-nobodys", own[0])
+	l.claim("an-orphan", own[0])
 	l.claim("another-s", own[0], *metav1.NewControllerRef(l.configMapNamed("shop"), corev1.SchemeGroupVersion.WithKind("ConfigMap")))
 	run := l.untilRun(v1alpha1.RunSucceeded)
 	if found := run.Status.Effective.KafkaPods; len(found) != len(own) {

@@ -57,7 +57,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 	want.Final = true
 	want.SetContainer(payload.Container{Component: "module/mod-users", Instance: "pod-0/mod-users", CPURequest: 0.5, MemoryLimit: 512})
 	want.Ends = []payload.ContainerEnd{{Component: "module/mod-users", Instance: "pod-0/mod-users", At: sampled, Reason: "OOMKilled", ExitCode: 137, Count: 1}}
-	want.Fail("kafka", "nobody is there", sampled)
+	want.Fail("kafka", "connection refused", sampled)
 	want.SetText("42", "SELECT $1")
 	want.Statements = []payload.StatementPeriod{{
 		Component: "postgres/primary", From: sampled, To: sampled.Add(time.Minute), Milliseconds: 120,

@@ -26,7 +26,7 @@ func golden(t *testing.T, path, got string) {
 	want, err := os.ReadFile(path)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got), -update writes it anew:\n%s", path, diff)
+		t.Errorf("%s (-want +got), -update rewrites it:\n%s", path, diff)
 	}
 }
 

@@ -103,7 +103,7 @@ func TestArchiveIndexAddsOldRecords(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", made.code, made.out, made.problems)
 	}
 	if got := filesBelow(t, filepath.Join(root, "series")); len(got) != 12 || !maps.Equal(index, got) {
-		t.Errorf("made anew is %v, want %v", got, index)
+		t.Errorf("the rebuilt index is %v, want %v", got, index)
 	}
 	// Delete everything but the objects.
 	for _, lost := range []string{"series", "runs", "experiments"} {
@@ -114,7 +114,7 @@ func TestArchiveIndexAddsOldRecords(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", made.code, made.out, made.problems)
 	}
 	if got := filesBelow(t, filepath.Join(root, "series")); !maps.Equal(index, got) {
-		t.Errorf("made anew is %v, want %v", got, index)
+		t.Errorf("the rebuilt index is %v, want %v", got, index)
 	}
 	if got := perflab(t, "", "history", "--archive", store.String(), "lab"); got.out != want.out {
 		t.Errorf("exit code %d: %s%s", got.code, got.out, got.problems)

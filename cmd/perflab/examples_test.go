@@ -93,7 +93,7 @@ func TestDayReportFindsInjectedFaults(t *testing.T) {
 	page := string(body)
 	_, growth, found := strings.Cut(page, "Change per hour of load under day")
 	if !found {
-		t.Fatal("nothing is told of what changed over time")
+		t.Fatal("the report has no section on changes over time")
 	}
 	table, growth, _ := strings.Cut(growth, "Growth by 24")
 	sentence, _, _ := strings.Cut(growth, "\n")

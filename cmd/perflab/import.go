@@ -118,8 +118,8 @@ func (r *imported) writeSummary(command *cobra.Command) error {
 	p := newPage(command.OutOrStdout())
 	p.line("PerfExperiment %q of %s/%s imported into namespace %q: %s, %s", r.experiment.Name, r.from.Namespace, r.from.Name,
 		r.experiment.Namespace, prose.Counted(len(r.runs), "run"), prose.Counted(r.rawResults(), "ConfigMap")+" with raw results")
-	if said := provenance.Elsewhere(r.experiment); said != "" {
-		p.line("  it was %s", said)
+	if origin := provenance.Elsewhere(r.experiment); origin != "" {
+		p.line("  it was %s", origin)
 	}
 	if r.unfinished > 0 {
 		p.line("  %s unfinished at the export: imported runs do not continue", prose.Counted(r.unfinished, "run"))

@@ -55,6 +55,6 @@ func TestImportUnderResultsPolicy(t *testing.T) {
 	record := archive.experiment(t)
 	record.Annotations[v1alpha1.AnnotationImported] = ""
 	if err := archive.client.Update(t.Context(), record); err == nil || !strings.Contains(err.Error(), "what is imported is a record") {
-		t.Errorf("marking it anew: %v", err)
+		t.Errorf("marking it again: %v", err)
 	}
 }

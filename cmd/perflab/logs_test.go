@@ -114,7 +114,7 @@ func TestLogsWithoutPods(t *testing.T) {
 		fails   string
 	}{
 		"its raw results are gone": {
-			reason: "the record's own words are there all the same", name: run.Name, objects: []any{run},
+			reason: "the recorded messages are shown even without logs", name: run.Name, objects: []any{run},
 			want: []string{"Invalid: load \"search\"", "exit code 107"}, never: "measured by",
 		},
 		"before its loads": {
@@ -122,11 +122,11 @@ func TestLogsWithoutPods(t *testing.T) {
 			want: []string{"no load was started, so there are no logs; this is its record\n  Provisioning: Kafka is being built\n"}, never: "gone",
 		},
 		"an experiment": {
-			reason: "what went wrong and what is last are worth telling", name: "partitions", objects: []any{experiment, run, good, last},
+			reason: "shows failed runs and the last run", name: "partitions", objects: []any{experiment, run, good, last},
 			want: []string{"run partitions-1-two", "run partitions-2-one"}, never: "partitions-0-one",
 		},
 		"an experiment without a run": {
-			reason: "it says what is waited for", name: "partitions", objects: []any{waiting},
+			reason: "shows the waiting message", name: "partitions", objects: []any{waiting},
 			fails: `experiment "partitions" in namespace "lab": no run yet: waiting for PerfSystem "library": not found in the namespace`,
 		},
 		"nothing of the name": {

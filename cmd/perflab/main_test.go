@@ -16,7 +16,7 @@ import (
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // answer is the result of a command.
 type answer struct {
@@ -90,7 +90,7 @@ func TestPlanAsText(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(string(want), got.out); diff != "" {
-		t.Errorf("the plan (-want +got), -update writes it anew:\n%s", diff)
+		t.Errorf("the plan (-want +got), -update rewrites it:\n%s", diff)
 	}
 }
 

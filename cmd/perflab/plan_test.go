@@ -152,13 +152,13 @@ func TestPlanShowsHeaps(t *testing.T) {
 			never: "every arm",
 		},
 		"the same in every arm": {
-			reason: "one column says it all",
+			reason: "all arms have the same value, so one column is enough",
 			words:  []string{percent, `{max: 400Mi}`, "max: 512Mi", "max: 400Mi", "max: 768Mi", "max: 400Mi"},
 			want:   []string{"module   memory limit  every arm", "  gateway  1024 MiB      400 MiB\n"},
 			never:  "against the baseline",
 		},
 		"some unchanged": {
-			reason: "a heap that stays is not the least of those that change",
+			reason: "an unchanged heap is not in the range of the changed ones",
 			words:  []string{percent, "{max: 512Mi}", "max: 768Mi", "max: 480Mi"},
 			want:   []string{"larger in 1 module, smaller in 0, the same in 1 (+6.7 %)\n"},
 		},
@@ -218,11 +218,11 @@ func TestPlanCountsScriptDuration(t *testing.T) {
 		want                  []string
 	}{
 		"by its options": {
-			reason: "the script says it, and the import ends before", script: fromMap, files: inConfigMap("{duration: '8m'}"),
+			reason: "the script declares its duration, and the import ends earlier", script: fromMap, files: inConfigMap("{duration: '8m'}"),
 			want: []string{"about 2h\n", "load search lasts 8m according to the options in main.js and imports process"},
 		},
 		"by stages of scenarios": {
-			reason: "so do its scenarios", script: fromMap,
+			reason: "the scenarios of the script declare it", script: fromMap,
 			files: inConfigMap("{scenarios: {a: {executor: 'ramping-vus', startTime: '1m', stages: [{duration: '7m', target: 1}]}}}"),
 			want:  []string{"about 2h\n"},
 		},
@@ -235,17 +235,17 @@ func TestPlanCountsScriptDuration(t *testing.T) {
 			files: inConfigMap("{duration: '9h'}"), want: []string{"about 2h\n"},
 		},
 		"by stages in arguments": {
-			reason: "each adds to those before", script: `{path: /a.js, arguments: [--stage, "3m:5", "--stage=5m:5"]}`, want: []string{"about 2h\n"},
+			reason: "stages add up", script: `{path: /a.js, arguments: [--stage, "3m:5", "--stage=5m:5"]}`, want: []string{"about 2h\n"},
 		},
 		"without the script": {
 			reason: "the plan says which file is missing", script: fromMap,
 			want: []string{more, `not counted: load search of scenario searches, whose length is unknown: the script is unavailable: add the file with ConfigMap "search" with -f; to end it after a fixed time, write script.arguments: [--duration, 30m]`},
 		},
-		"without the key":        {reason: "or which key", script: "{configMap: {name: search, key: other.js}}", files: inConfigMap("{}"), want: []string{more, `ConfigMap "search" has no key "other.js"`}},
+		"without the key":        {reason: "the plan says which key is missing", script: "{configMap: {name: search, key: other.js}}", files: inConfigMap("{}"), want: []string{more, `ConfigMap "search" has no key "other.js"`}},
 		"from the image":         {reason: "the contents of images are not read", script: "{path: /scripts/search.js}", want: []string{more, "the script is unavailable: it is not in a ConfigMap"}},
-		"by iterations":          {reason: "no time is made up", script: fromMap, files: inConfigMap("{iterations: 100}"), want: []string{more, "the script in main.js: it ends when its iterations are done"}},
-		"computed":               {reason: "nothing is run", script: fromMap, files: inConfigMap("{duration: length()}"), want: []string{more, "the script in main.js: options.duration is computed at run time"}},
-		"iterations as argument": {reason: "arguments take the options' place", script: `{configMap: {name: search, key: main.js}, arguments: [-i, "5"]}`, files: inConfigMap("{duration: '8m'}"), want: []string{more, "script.arguments: it ends when its iterations are done"}},
+		"by iterations":          {reason: "no duration is invented", script: fromMap, files: inConfigMap("{iterations: 100}"), want: []string{more, "the script in main.js: it ends when its iterations are done"}},
+		"computed":               {reason: "the script is not executed", script: fromMap, files: inConfigMap("{duration: length()}"), want: []string{more, "the script in main.js: options.duration is computed at run time"}},
+		"iterations as argument": {reason: "arguments replace the script's options", script: `{configMap: {name: search, key: main.js}, arguments: [-i, "5"]}`, files: inConfigMap("{duration: '8m'}"), want: []string{more, "script.arguments: it ends when its iterations are done"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

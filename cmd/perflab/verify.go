@@ -92,8 +92,8 @@ func (o *verifyOptions) run(command *cobra.Command, argument string) error {
 	found.Published = o.digest
 	name := found.Experiment.Namespace + "/" + found.Experiment.Name
 	result, err := evidence.Verify(*found)
-	if said := provenance.Elsewhere(found.Experiment); said != "" && errors.Is(err, evidence.ErrNoChain) {
-		return fmt.Errorf("experiment %q: %w: it was %s, so PerfLab can't verify it; the annotation %s of each run has the SHA-256 of its file", name, errNoDigests, said, v1alpha1.AnnotationElsewhere)
+	if origin := provenance.Elsewhere(found.Experiment); origin != "" && errors.Is(err, evidence.ErrNoChain) {
+		return fmt.Errorf("experiment %q: %w: it was %s, so PerfLab can't verify it; the annotation %s of each run has the SHA-256 of its file", name, errNoDigests, origin, v1alpha1.AnnotationElsewhere)
 	}
 	if err != nil {
 		return fmt.Errorf("experiment %q: %w", name, err)

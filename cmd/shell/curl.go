@@ -47,49 +47,49 @@ type failure struct {
 }
 
 func runCurl(ctx context.Context, arguments []string, files streams) int {
-	asked, err := parseCurl(arguments)
+	req, err := parseCurl(arguments)
 	if err != nil {
 		files.complain("curl", err)
 		return exitUsage
 	}
-	if asked.maxSeconds > 0 {
+	if req.maxSeconds > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(asked.maxSeconds*float64(time.Second)))
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(req.maxSeconds*float64(time.Second)))
 		defer cancel()
 	}
-	failed := asked.perform(ctx, files.out)
-	if failed.problem != nil && (!asked.silent || asked.showError) {
+	failed := req.perform(ctx, files.out)
+	if failed.problem != nil && (!req.silent || req.showError) {
 		files.complain("curl", fmt.Sprintf("(%d) %v", failed.code, failed.problem))
 	}
 	return failed.code
 }
 
 func parseCurl(arguments []string) (request, error) {
-	var asked request
+	var req request
 	flags := pflag.NewFlagSet("curl", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.BoolVarP(&asked.silent, "silent", "s", false, "")
-	flags.BoolVarP(&asked.showError, "show-error", "S", false, "")
-	flags.BoolVarP(&asked.fail, "fail", "f", false, "")
-	flags.StringVarP(&asked.method, "request", "X", "", "")
-	flags.StringVarP(&asked.output, "output", "o", "", "")
-	flags.StringArrayVarP(&asked.headers, "header", "H", nil, "")
-	flags.StringVarP(&asked.data, "data", "d", "", "")
-	flags.StringVar(&asked.raw, "data-raw", "", "")
-	flags.IntVar(&asked.retries, "retry", 0, "")
-	flags.Float64VarP(&asked.maxSeconds, "max-time", "m", 0, "")
+	flags.BoolVarP(&req.silent, "silent", "s", false, "")
+	flags.BoolVarP(&req.showError, "show-error", "S", false, "")
+	flags.BoolVarP(&req.fail, "fail", "f", false, "")
+	flags.StringVarP(&req.method, "request", "X", "", "")
+	flags.StringVarP(&req.output, "output", "o", "", "")
+	flags.StringArrayVarP(&req.headers, "header", "H", nil, "")
+	flags.StringVarP(&req.data, "data", "d", "", "")
+	flags.StringVar(&req.raw, "data-raw", "", "")
+	flags.IntVar(&req.retries, "retry", 0, "")
+	flags.Float64VarP(&req.maxSeconds, "max-time", "m", 0, "")
 	if err := flags.Parse(arguments); err != nil {
 		return request{}, fmt.Errorf("%w: this curl supports only -s -S -f -X -o -H -d --data-raw --retry and -m", err)
 	}
 	if flags.NArg() != 1 {
 		return request{}, fmt.Errorf("want one URL, got %d", flags.NArg())
 	}
-	if strings.HasPrefix(asked.data, "@") {
+	if strings.HasPrefix(req.data, "@") {
 		return request{}, errors.New("-d @file is not supported: pass the text itself, or --data-raw for text that begins with @")
 	}
-	asked.url = withScheme(flags.Arg(0))
-	asked.data = cmp.Or(asked.data, asked.raw)
-	return asked, nil
+	req.url = withScheme(flags.Arg(0))
+	req.data = cmp.Or(req.data, req.raw)
+	return req, nil
 }
 
 // withScheme adds http:// to an address without a scheme, as curl does.

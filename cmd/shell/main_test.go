@@ -154,13 +154,13 @@ func TestCurlExitCodes(t *testing.T) {
 		arguments []string
 		code      int
 	}{
-		"NobodyThere": {[]string{"-s", closed}, exitNoAnswer},
-		"NoAddress":   {[]string{"-s", "http://no-such-host.invalid"}, exitNoAddress},
-		"Timeout":     {[]string{"-s", "-m", "0.2", silent.URL}, exitTimeout},
-		"UnknownFlag": {[]string{"--compressed", closed}, exitUsage},
-		"TwoURLs":     {[]string{closed, closed}, exitUsage},
-		"File":        {[]string{"-d", "@/etc/passwd", closed}, exitUsage},
-		"Header":      {[]string{"-H", "nonsense", closed}, exitUsage},
+		"ConnectionRefused": {[]string{"-s", closed}, exitNoAnswer},
+		"NoAddress":         {[]string{"-s", "http://no-such-host.invalid"}, exitNoAddress},
+		"Timeout":           {[]string{"-s", "-m", "0.2", silent.URL}, exitTimeout},
+		"UnknownFlag":       {[]string{"--compressed", closed}, exitUsage},
+		"TwoURLs":           {[]string{closed, closed}, exitUsage},
+		"File":              {[]string{"-d", "@/etc/passwd", closed}, exitUsage},
+		"Header":            {[]string{"-H", "nonsense", closed}, exitUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := start(t, "curl", tc.arguments...); got.code != tc.code {

@@ -77,8 +77,8 @@ func hasNews(object client.Object) bool {
 	if !is || provenance.IsImported(experiment) || experiment.Status.Announcement == nil || experiment.DeletionTimestamp != nil {
 		return false
 	}
-	told := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionAnnounced)
-	return told != nil && told.Status != metav1.ConditionTrue && told.Reason != v1alpha1.ReasonSinkGivenUp
+	condition := meta.FindStatusCondition(experiment.Status.Conditions, v1alpha1.ConditionAnnounced)
+	return condition != nil && condition.Status != metav1.ConditionTrue && condition.Reason != v1alpha1.ReasonSinkGivenUp
 }
 
 // hasSame reports whether the same announcement was pending before: a reconcile is due already.
@@ -103,7 +103,7 @@ func (a *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	after := before.DeepCopy()
 	since := a.Now().Sub(after.Status.Announcement.Time.Time)
-	outcome := a.tell(ctx, after)
+	outcome := a.send(ctx, after)
 	again := reportAnnounced(after, outcome, since >= announcement.Deadline)
 	if err := a.writeStatus(ctx, before, after); err != nil {
 		if apierrors.IsConflict(err) {
@@ -125,74 +125,74 @@ func (a *Reconciler) writeStatus(ctx context.Context, before, after *v1alpha1.Pe
 	return component.PatchStatus(ctx, a.Cluster, "experiment", before, after)
 }
 
-// telling is the result of an attempt to notify all sinks.
-type telling struct {
-	// took are the sinks that accepted everything.
-	took []string
-	// left are the others, each with its error.
-	left []untold
+// delivery is the result of an attempt to notify all sinks.
+type delivery struct {
+	// accepted are the sinks that accepted everything.
+	accepted []string
+	// failed are the others, each with its error.
+	failed []failedSink
 }
 
-// untold is a sink that did not accept an announcement.
-type untold struct {
+// failedSink is a sink that did not accept an announcement.
+type failedSink struct {
 	sink string
 	err  error
 }
 
-// tell sends all sinks, concurrently, what is pending, and records in the status what they
+// send sends all sinks, concurrently, what is pending, and records in the status what they
 // accepted. After an error it sends a sink nothing further, to keep the order.
-func (a *Reconciler) tell(ctx context.Context, experiment *v1alpha1.PerfExperiment) telling {
+func (a *Reconciler) send(ctx context.Context, experiment *v1alpha1.PerfExperiment) delivery {
 	all, before := announcement.New(experiment), experiment.Status.Announcement
 	counts, errs := make([]int32, len(a.Sinks)), make([]error, len(a.Sinks))
 	var calls sync.WaitGroup
 	for i, sink := range a.Sinks {
-		calls.Go(func() { counts[i], errs[i] = tellSink(ctx, sink, all, announcement.Progress(before, sink.Name())) })
+		calls.Go(func() { counts[i], errs[i] = sendTo(ctx, sink, all, announcement.Progress(before, sink.Name())) })
 	}
 	calls.Wait()
-	var outcome telling
+	var outcome delivery
 	// Drops the progress of removed sinks.
 	before.Sinks = nil
 	for i, sink := range a.Sinks {
 		before.Sinks = append(before.Sinks, v1alpha1.SinkStatus{Name: sink.Name(), Told: counts[i]})
 		if errs[i] != nil {
 			log.FromContext(ctx).Info("Failed to send an announcement", "sink", sink.Name(), "error", errs[i].Error())
-			outcome.left = append(outcome.left, untold{sink.Name(), errs[i]})
+			outcome.failed = append(outcome.failed, failedSink{sink.Name(), errs[i]})
 			continue
 		}
-		outcome.took = append(outcome.took, sink.Name())
+		outcome.accepted = append(outcome.accepted, sink.Name())
 	}
 	return outcome
 }
 
-// tellSink sends what the sink wants, except the first ones, and counts all that it has received.
-func tellSink(ctx context.Context, sink sinks.Sink, all []announcement.Announcement, before int32) (told int32, err error) {
+// sendTo sends what the sink wants, except the first ones, and counts all that it has received.
+func sendTo(ctx context.Context, sink sinks.Sink, all []announcement.Announcement, before int32) (sent int32, err error) {
 	for _, one := range all {
 		if !sink.Wants(one) {
 			continue
 		}
-		if told >= before {
+		if sent >= before {
 			if err := sink.Send(ctx, one); err != nil {
-				return told, err
+				return sent, err
 			}
 		}
-		told++
+		sent++
 	}
-	return told, nil
+	return sent, nil
 }
 
 // reportAnnounced sets the condition, and reports whether to retry. Each sink gets at least one
 // attempt, even after the deadline.
-func reportAnnounced(experiment *v1alpha1.PerfExperiment, outcome telling, late bool) (again bool) {
+func reportAnnounced(experiment *v1alpha1.PerfExperiment, outcome delivery, late bool) (again bool) {
 	set := component.ConditionSetter(&experiment.Status.Conditions, experiment.Generation)
-	if len(outcome.left) == 0 {
+	if len(outcome.failed) == 0 {
 		set.SetReadiness(v1alpha1.ConditionAnnounced, environment.Readiness{
-			Ready: true, Reason: v1alpha1.ReasonAnnounced, Message: announcedMessage(outcome.took),
+			Ready: true, Reason: v1alpha1.ReasonAnnounced, Message: announcedMessage(outcome.accepted),
 		})
 		return false
 	}
 	reason := v1alpha1.ReasonSinkUnavailable
-	sentences := make([]string, 0, len(outcome.left))
-	for _, one := range outcome.left {
+	sentences := make([]string, 0, len(outcome.failed))
+	for _, one := range outcome.failed {
 		if !errors.Is(one.err, sinks.ErrUnavailable) {
 			reason = v1alpha1.ReasonSinkRefuses
 		}
@@ -208,9 +208,9 @@ func reportAnnounced(experiment *v1alpha1.PerfExperiment, outcome telling, late 
 	return !late
 }
 
-func announcedMessage(took []string) string {
-	if len(took) == 0 {
+func announcedMessage(accepted []string) string {
+	if len(accepted) == 0 {
 		return "no sinks are configured"
 	}
-	return prose.Enumerate(took) + " " + prose.Verb(len(took), "was", "were") + " notified"
+	return prose.Enumerate(accepted) + " " + prose.Verb(len(accepted), "was", "were") + " notified"
 }

@@ -26,8 +26,8 @@ const kueuePause = 10 * time.Second
 
 // byKueue reports whether Kueue decides when the experiment runs.
 func (w Waiter) byKueue() bool {
-	asked := w.Experiment.Spec.Lane
-	return asked != nil && asked.Type == v1alpha1.LaneKueue
+	lane := w.Experiment.Spec.Lane
+	return lane != nil && lane.Type == v1alpha1.LaneKueue
 }
 
 // isAdmitted reports whether Kueue admits the block of the next run. Each block has a Workload, so

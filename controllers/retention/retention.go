@@ -77,29 +77,29 @@ func (p *Pruner) keeps(ctx context.Context, s Subject) (kept, error) {
 
 // allotted returns what stays regardless of other experiments.
 func (s Subject) allotted(standard Policy) kept {
-	asked := s.Experiment.Spec.RetentionOrDefault()
+	declared := s.Experiment.Spec.RetentionOrDefault()
 	age := time.Duration(0)
 	if completed := s.Experiment.Status.CompletionTime; completed != nil {
 		age = s.Now.Sub(completed.Time)
 	}
 	keep := kept{rawResults: int32(len(s.Runs)), runs: true} //nolint:gosec // An experiment has at most 25,600 runs, and some attempts.
-	if of := cmp.Or(asked.RawResultsOf, standard.RawResultsOf); of != nil {
+	if of := cmp.Or(declared.RawResultsOf, standard.RawResultsOf); of != nil {
 		keep.rawResults = min(keep.rawResults, *of)
 	}
-	if keep.outlived(age, asked.RawResults, standard.RawResults) {
+	if keep.outlived(age, declared.RawResults, standard.RawResults) {
 		keep.rawResults = 0
 	}
-	keep.runs = !keep.outlived(age, asked.Runs, standard.Runs)
+	keep.runs = !keep.outlived(age, declared.Runs, standard.Runs)
 	return keep
 }
 
 // outlived reports whether something is older than the experiment's limit, or else the
 // installation's; otherwise it records when it will be.
-func (k *kept) outlived(age time.Duration, asked *metav1.Duration, standard time.Duration) bool {
+func (k *kept) outlived(age time.Duration, declared *metav1.Duration, standard time.Duration) bool {
 	life := standard
 	switch {
-	case asked != nil:
-		life = asked.Duration
+	case declared != nil:
+		life = declared.Duration
 	case standard == 0:
 		return false
 	}

@@ -230,7 +230,7 @@ func (r *Reconciler) endCollector(ctx context.Context, pods []corev1.Pod) (endin
 			continue
 		}
 		ending = ending || hasStarted(*pod)
-		if _, asked := pod.Annotations[v1alpha1.AnnotationEnd]; asked {
+		if _, requested := pod.Annotations[v1alpha1.AnnotationEnd]; requested {
 			continue
 		}
 		before := pod.DeepCopy()

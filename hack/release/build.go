@@ -52,18 +52,18 @@ type release struct {
 }
 
 func newBuild() *cobra.Command {
-	var asked settings
+	var options settings
 	build := &cobra.Command{
 		Use:   "build --version vX.Y.Z",
 		Short: "Make a release",
 		Long: `Make a release: archives of the command line for each platform with a krew
 manifest, images and the chart as OCI layouts, a list of what is in each, the experiment of the
 quick start, the source of k6, how all of it was built, and checksums.txt over all. Everything bears the
-time of the commit, or of SOURCE_DATE_EPOCH, so that whoever builds the commit with the
+time of the commit, or of SOURCE_DATE_EPOCH, so that everyone who builds the commit with the
 same Go gets the same files.`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			making, err := begin(command.Context(), asked, command.ErrOrStderr())
+			making, err := begin(command.Context(), options, command.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -71,14 +71,14 @@ same Go gets the same files.`,
 		},
 	}
 	flags := build.Flags()
-	flags.StringVar(&asked.source, "source", ".", "root of the source")
-	flags.StringVar(&asked.out, "out", "dist", "output directory; the release gets a subfolder with its version")
-	flags.StringVar(&asked.version, "version", "", "version, for example v0.1.0")
-	flags.StringVar(&asked.registry, "registry", "example.org/perflab", "registry that the images will be pushed to, as in the chart")
-	flags.StringVar(&asked.download, "download", "https://example.org/perflab", "URL of the folder that will have a folder of archives for each version, as in the krew manifest")
-	flags.StringVar(&asked.java, "java-image", "", "base of the sample system's image, with Java 17 or later and a shell, as NAME@sha256:…; without it the release has neither the sample system nor the demo")
-	flags.StringSliceVar(&asked.platforms, "platform", nil, "build only this platform, for example linux/amd64; repeatable; for tests")
-	flags.BoolVar(&asked.dirty, "allow-dirty", false, "build although the source has uncommitted changes")
+	flags.StringVar(&options.source, "source", ".", "root of the source")
+	flags.StringVar(&options.out, "out", "dist", "output directory; the release gets a subfolder with its version")
+	flags.StringVar(&options.version, "version", "", "version, for example v0.1.0")
+	flags.StringVar(&options.registry, "registry", "example.org/perflab", "registry that the images will be pushed to, as in the chart")
+	flags.StringVar(&options.download, "download", "https://example.org/perflab", "URL of the folder that will have a folder of archives for each version, as in the krew manifest")
+	flags.StringVar(&options.java, "java-image", "", "base of the sample system's image, with Java 17 or later and a shell, as NAME@sha256:…; without it the release has neither the sample system nor the demo")
+	flags.StringSliceVar(&options.platforms, "platform", nil, "build only this platform, for example linux/amd64; repeatable; for tests")
+	flags.BoolVar(&options.dirty, "allow-dirty", false, "build although the source has uncommitted changes")
 	return build
 }
 
@@ -86,18 +86,18 @@ same Go gets the same files.`,
 var semantic = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
 // begin validates the settings, and reads the commit.
-func begin(ctx context.Context, asked settings, say io.Writer) (*release, error) {
-	if !semantic.MatchString(asked.version) {
-		return nil, fmt.Errorf("--version %q: write one like v0.1.0 (make release VERSION=v0.1.0)", asked.version)
+func begin(ctx context.Context, options settings, say io.Writer) (*release, error) {
+	if !semantic.MatchString(options.version) {
+		return nil, fmt.Errorf("--version %q: write one like v0.1.0 (make release VERSION=v0.1.0)", options.version)
 	}
-	if _, err := os.Stat(filepath.Join(asked.source, "cmd", "perflab")); err != nil {
-		return nil, fmt.Errorf("--source %q is not the root of PerfLab's source: %w", asked.source, err)
+	if _, err := os.Stat(filepath.Join(options.source, "cmd", "perflab")); err != nil {
+		return nil, fmt.Errorf("--source %q is not the root of PerfLab's source: %w", options.source, err)
 	}
-	if _, err := name.NewDigest(asked.java); asked.java != "" && err != nil {
-		return nil, fmt.Errorf("--java-image %q: write the name with its digest, NAME@sha256:…, so that the release depends only on its parameters: %w", asked.java, err)
+	if _, err := name.NewDigest(options.java); options.java != "" && err != nil {
+		return nil, fmt.Errorf("--java-image %q: write the name with its digest, NAME@sha256:…, so that the release depends only on its parameters: %w", options.java, err)
 	}
-	making := &release{settings: asked, built: map[string][]byte{}, linked: map[string][]licence.Module{}, say: say}
-	for _, text := range asked.platforms {
+	making := &release{settings: options, built: map[string][]byte{}, linked: map[string][]licence.Module{}, say: say}
+	for _, text := range options.platforms {
 		platform, err := product.ParsePlatform(text)
 		if err != nil {
 			return nil, fmt.Errorf("--platform: %w", err)

@@ -147,7 +147,7 @@ func added(before *v1alpha1.PerfExperiment, faults field.ErrorList, known valida
 func (e *experiments) reached(before, after *v1alpha1.PerfExperiment, system *v1alpha1.System) []references.Need {
 	switch {
 	case after.Status.StartTime == nil:
-		return references.Experiment(e.rights.asked(after.Spec), system)
+		return references.Experiment(e.rights.restricted(after.Spec), system)
 	case before == nil:
 		return references.Notes(nil, after.Spec.Notes)
 	default:

@@ -150,7 +150,7 @@ func TestTheCertificateIsTrustedBeforeItIsServed(t *testing.T) {
 		t.Error("a second operator made another certificate")
 	}
 	if err := handshake(t, second, authorities); err != nil {
-		t.Errorf("the second operator serves what nobody trusts: %v", err)
+		t.Errorf("the second operator serves an untrusted certificate: %v", err)
 	}
 }
 

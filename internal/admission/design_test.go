@@ -15,7 +15,7 @@ func TestDesign(t *testing.T) {
 		"as many runs as allowed": accept(change{"spec.design.blocks", "50"}),
 		"more runs and meant":     accept(change{"spec.design", "{blocks: 60, maxRuns: 240}"}),
 		"few blocks":              warn("3 blocks give results, but no verdict: raise design.blocks to 6", change{"spec.design.blocks", "3"}),
-		"warm and anew":           warn("keepWarm has no effect, because every run rebuilds everything", change{"spec.keepWarm", "true"}, change{"spec.reset", "Recreate"}),
+		"warm and recreated":      warn("keepWarm has no effect, because every run rebuilds everything", change{"spec.keepWarm", "true"}, change{"spec.reset", "Recreate"}),
 		"an arm that changes nothing": warn(`arm "changed" is the same as arm "as-is", so any difference between them is noise`,
 			change{"spec.arms.1.set", ""}),
 		"two arms alike": warn(`arm "third" is the same as arm "changed"`,

@@ -50,7 +50,7 @@ func TestReferences(t *testing.T) {
 		"restore by an unknown module": refuse("spec.restore.http.module", `restore.http.module: the system has no module "storage"`,
 			change{"spec.reset", "RestoreData"}, change{"spec.restore", "{http: {module: storage, path: /restore}}"}),
 		"restore by a known module": accept(change{"spec.reset", "RestoreData"}, change{"spec.restore", "{http: {module: circulation, path: /restore}}"}),
-		"restore by nobody": refuse("spec.restore.http.module", "the load's target is not a module of the system: write the module that restores the data",
+		"restore by a missing module": refuse("spec.restore.http.module", "the load's target is not a module of the system: write the module that restores the data",
 			change{"spec.reset", "RestoreData"}, change{"spec.restore", "{http: {path: /restore}}"}, change{"spec.system.target.module", ""}, change{"spec.system.target.url", "http://okapi:9130"}),
 		"restore by SQL without a database": refuse("spec.restore.sql", "restore.sql needs a database, and the system has no postgres",
 			change{"spec.reset", "RestoreData"}, change{"spec.restore", "{sql: {image: psql, configMap: {name: a, key: b}}}"}, change{"spec.system.postgres", ""}),

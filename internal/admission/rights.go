@@ -69,8 +69,8 @@ type Rights struct {
 	Account string
 }
 
-// asked returns the spec without fields that need no permission.
-func (r Rights) asked(spec v1alpha1.PerfExperimentSpec) *v1alpha1.PerfExperimentSpec {
+// restricted returns the spec without fields that need no permission.
+func (r Rights) restricted(spec v1alpha1.PerfExperimentSpec) *v1alpha1.PerfExperimentSpec {
 	if spec.ServiceAccountName == r.Account {
 		spec.ServiceAccountName = ""
 	}
@@ -148,7 +148,7 @@ func (r Rights) lacking(ctx context.Context, a author, questions []question) ([]
 	asking.SetLimit(questionsAtOnce)
 	for i, question := range questions {
 		asking.Go(func() (err error) {
-			allowed[i], err = r.ask(ctx, a, question.right)
+			allowed[i], err = r.review(ctx, a, question.right)
 			return err
 		})
 	}
@@ -166,9 +166,9 @@ func (r Rights) lacking(ctx context.Context, a author, questions []question) ([]
 
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=localsubjectaccessreviews,verbs=create
 
-// ask creates one access review. The review is namespaced, so that an operator of one
+// review creates one access review. The review is namespaced, so that an operator of one
 // namespace needs no permission outside it.
-func (r Rights) ask(ctx context.Context, a author, right references.Right) (bool, error) {
+func (r Rights) review(ctx context.Context, a author, right references.Right) (bool, error) {
 	review := &authorizationv1.LocalSubjectAccessReview{
 		ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace},
 		Spec:       a.review(right),

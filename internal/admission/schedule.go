@@ -56,7 +56,7 @@ func (s *schedules) judge(ctx context.Context, schedule *v1alpha1.PerfSchedule) 
 		return nil, err
 	}
 	reaching := schedule.Spec
-	reaching.Template.Spec = *s.rights.asked(reaching.Template.Spec)
+	reaching.Template.Spec = *s.rights.restricted(reaching.Template.Spec)
 	lenient, forbidden, err := s.rights.judge(ctx, schedule.Namespace, "schedule", references.Schedule(&reaching, system))
 	if err != nil {
 		return nil, err

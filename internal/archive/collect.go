@@ -72,14 +72,14 @@ const (
 //
 // It can be interrupted and repeated: references are removed first, then the points of their
 // records, then unreferenced objects.
-func (s *Store) Collect(ctx context.Context, policy CollectionPolicy, tell func(Removal)) (CollectionResult, error) {
+func (s *Store) Collect(ctx context.Context, policy CollectionPolicy, report func(Removal)) (CollectionResult, error) {
 	if policy.Grace == 0 {
 		policy.Grace = defaultGrace
 	}
 	if policy.Grace < 3*ReuseAge {
 		return CollectionResult{}, fmt.Errorf("%w: the grace period must be at least %s: set a longer one, such as 24h", ErrInvalidRecord, 3*ReuseAge)
 	}
-	c := &collection{Store: s, policy: policy, tell: tell, now: s.options.Clock(), marks: marks{}, referencedRuns: map[Reference]bool{}}
+	c := &collection{Store: s, policy: policy, report: report, now: s.options.Clock(), marks: marks{}, referencedRuns: map[Reference]bool{}}
 	if err := c.references(ctx); err != nil {
 		return c.sum, err
 	}
@@ -90,7 +90,7 @@ func (s *Store) Collect(ctx context.Context, policy CollectionPolicy, tell func(
 type collection struct {
 	*Store
 	policy CollectionPolicy
-	tell   func(Removal)
+	report func(Removal)
 	now    time.Time
 	// marks of the objects that retained records refer to.
 	marks marks
@@ -290,8 +290,8 @@ func (c *collection) remove(ctx context.Context, key string, size int64, why str
 		}
 	}
 	c.sum.Bytes += size
-	if c.tell != nil {
-		c.tell(Removal{Key: key, Size: size, Why: why})
+	if c.report != nil {
+		c.report(Removal{Key: key, Size: size, Why: why})
 	}
 	return nil
 }

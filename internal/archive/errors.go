@@ -181,27 +181,27 @@ func (s *Store) classify(err error) (why string, is error) {
 }
 
 func (a ServerResponse) classify() (why string, is error) {
-	said := fmt.Sprintf("the store returned %d", a.Status)
+	message := fmt.Sprintf("the store returned %d", a.Status)
 	if a.Code != "" {
-		said = fmt.Sprintf("the store returned %d %s", a.Status, a.Code)
+		message = fmt.Sprintf("the store returned %d %s", a.Status, a.Code)
 	}
 	switch {
 	case a.Code == "NoSuchBucket" || a.Code == "ContainerNotFound":
 		return whyNoBucket, ErrNotFound
 	case a.Status == http.StatusInsufficientStorage, slices.Contains(fullCodes, a.Code):
-		return said, ErrFull
+		return message, ErrFull
 	case slices.Contains(awayCodes, a.Code):
-		return said, ErrUnavailable
+		return message, ErrUnavailable
 	case a.Status == http.StatusNotFound && slices.Contains(absentCodes, a.Code):
 		return "it does not exist", ErrNotFound
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden, slices.Contains(forbiddenCodes, a.Code):
-		return said, ErrForbidden
+		return message, ErrForbidden
 	case a.Status == http.StatusNotImplemented:
-		return said + ": it does not support conditional writes", ErrInvalidLocation
+		return message + ": it does not support conditional writes", ErrInvalidLocation
 	case slices.Contains(movedStatuses, a.Status), slices.Contains(elsewhereCodes, a.Code):
-		return said + ": the bucket may be in another region or at another endpoint", ErrInvalidLocation
+		return message + ": the bucket may be in another region or at another endpoint", ErrInvalidLocation
 	default:
-		return said, ErrUnavailable
+		return message, ErrUnavailable
 	}
 }
 

@@ -28,7 +28,7 @@ func (s *Store) Experiments(ctx context.Context, namespace, name string) ([]stri
 // objects, which other records may share. Each key is reported before its removal; a dry run
 // only reports. It can be interrupted and repeated: points are removed first, the experiment's
 // own records last.
-func (s *Store) Forget(ctx context.Context, of Identity, dryRun bool, tell func(key string)) error {
+func (s *Store) Forget(ctx context.Context, of Identity, dryRun bool, report func(key string)) error {
 	if of.ExperimentUID == "" || of.Run != "" {
 		return badRecord("only an experiment can be forgotten: specify its UID, and no run")
 	}
@@ -37,7 +37,7 @@ func (s *Store) Forget(ctx context.Context, of Identity, dryRun bool, tell func(
 		return err
 	}
 	for _, key := range going {
-		tell(key)
+		report(key)
 		if dryRun {
 			continue
 		}

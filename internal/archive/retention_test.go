@@ -82,8 +82,8 @@ func TestWhatIsSweptAway(t *testing.T) {
 		"an object whose write was broken off":    {marked.key() + ".18b2a6f1c3d4e5f6.tmp", old, whyBrokenOff},
 		"one that is still being written":         {marked.key() + ".18b2a6f1c3d4e5f6.tmp", young, ""},
 		"a reference whose write was broken off":  {reference + ".18b2a6f1c3d4e5f6.tmp", old, whyBrokenOff},
-		"somebody's file":                         {"objects/sha256/README", old, ""},
-		"somebody's temporary file":               {"objects/sha256/ab/notes.18b2a6f1c3d4e5f6.tmp", old, ""},
+		"another program's file":                  {"objects/sha256/README", old, ""},
+		"another program's temporary file":        {"objects/sha256/ab/notes.18b2a6f1c3d4e5f6.tmp", old, ""},
 		"an object that is not in its own folder": {objectsPrefix + "zz/" + other.hex(), old, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

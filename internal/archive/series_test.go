@@ -106,7 +106,7 @@ func TestCollectRemovesPointsOfExperiment(t *testing.T) {
 		t.Errorf("they went in the order %v", gone)
 	}
 	if !slices.Contains(slices.Collect(maps.Keys(objectsIn(t, bucket))), "archive/series/lab/notes.txt") {
-		t.Error("somebody's file went")
+		t.Error("another program's file was removed")
 	}
 }
 

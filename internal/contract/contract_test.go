@@ -31,11 +31,11 @@ func TestKafka(t *testing.T) {
 		want       kafkaAnswers
 	}{
 		"Untouched": {
-			reason:     "nobody has acted on it",
+			reason:     "no controller has observed it",
 			generation: "1", status: "{}",
 		},
 		"Creating": {
-			reason:     "the first status has no observedGeneration, and NotReady is no refusal",
+			reason:     "the first status has no observedGeneration, and NotReady is not a refusal",
 			generation: "1", status: "\n    conditions:" + creating,
 			want: kafkaAnswers{HasStatus: true},
 		},
@@ -45,12 +45,12 @@ func TestKafka(t *testing.T) {
 			want: kafkaAnswers{HasStatus: true},
 		},
 		"CreatingAgain": {
-			reason:     "being built is no refusal, of whichever generation",
+			reason:     "a resource in progress, of any generation, is not refused",
 			generation: "1", status: "\n    observedGeneration: 1\n    conditions:" + creating,
 			want: kafkaAnswers{HasStatus: true},
 		},
 		"Ready": {
-			reason:     "as seen, with warnings beside Ready",
+			reason:     "observed: warnings beside Ready",
 			generation: "1",
 			status: `
     observedGeneration: 1
@@ -76,7 +76,7 @@ func TestKafka(t *testing.T) {
 			want: kafkaAnswers{HasStatus: true, Refusal: "InvalidResourceException: no such version"},
 		},
 		"RefusedBefore": {
-			reason:     "a failure of an older generation says nothing of this one",
+			reason:     "a failure of an older generation does not apply to this one",
 			generation: "3",
 			status: `
     observedGeneration: 2
@@ -84,7 +84,7 @@ func TestKafka(t *testing.T) {
 			want: kafkaAnswers{HasStatus: true},
 		},
 		"NotReadyFalse": {
-			reason:     "a condition that does not hold is no refusal",
+			reason:     "a condition with status False is not a refusal",
 			generation: "1",
 			status: `
     observedGeneration: 1
@@ -92,7 +92,7 @@ func TestKafka(t *testing.T) {
 			want: kafkaAnswers{HasStatus: true},
 		},
 		"Garbled": {
-			reason:     "fields of another shape count as absent",
+			reason:     "fields of another type count as absent",
 			generation: "1", status: "{observedGeneration: x, conditions: [1, {type: [Ready]}], listeners: {}}",
 			want: kafkaAnswers{HasStatus: true},
 		},
@@ -138,7 +138,7 @@ func TestPostgresClusterReady(t *testing.T) {
 		"NotReady":   {status: `{readyInstances: 2, currentPrimary: a, targetPrimary: a, conditions: [{type: Ready, status: "False"}]}`},
 		"OneMissing": {status: `{readyInstances: 1, currentPrimary: a, targetPrimary: a, conditions: [{type: Ready, status: "True"}]}`},
 		"Switchover": {status: `{readyInstances: 2, currentPrimary: a, targetPrimary: b, conditions: [{type: Ready, status: "True"}]}`},
-		"NoPrimary":  {reason: "two empty names are alike", status: `{readyInstances: 2, conditions: [{type: Ready, status: "True"}]}`},
+		"NoPrimary":  {reason: "two empty names are equal", status: `{readyInstances: 2, conditions: [{type: Ready, status: "True"}]}`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestPodTroubleFromEvents(t *testing.T) {
 		want   *environment.Readiness
 	}{
 		"WrongPort": {
-			reason: "the pod's address is another for each pod; port and path are what a person can mend",
+			reason: "the address differs in each pod; users can change the port and the path",
 			events: []string{`{` + about + `, reason: Unhealthy, message: 'Startup probe failed: Get "http://10.244.0.12:8180/health": dial tcp 10.244.0.12:8180: connect: connection refused'}`},
 			want:   not(v1alpha1.ReasonNotReady, "shop-gateway: its startup probe (GET :8180/health) fails: connection refused; if it listens elsewhere, declare that port and path"),
 		},
@@ -54,7 +54,7 @@ func TestPodTroubleFromEvents(t *testing.T) {
 			want:   not(v1alpha1.ReasonNotReady, "shop-gateway: its readiness probe (GET :8180/health) times out; if it listens elsewhere, declare that port and path"),
 		},
 		"Latest": {
-			reason: "what came last is how it is now",
+			reason: "the last event is the current state",
 			events: []string{
 				`{` + about + `, lastTimestamp: "2026-05-01T11:59:00Z", reason: Unhealthy, message: 'Startup probe failed: HTTP probe failed with statuscode: 503'}`,
 				`{` + about + `, lastTimestamp: "2026-05-01T11:00:00Z", reason: Unhealthy, message: 'Startup probe failed: dial tcp 10.244.0.12:8180: connect: connection refused'}`,
@@ -66,11 +66,11 @@ func TestPodTroubleFromEvents(t *testing.T) {
 			want:   not(v1alpha1.ReasonConfiguration, `shop-gateway: a volume can't be mounted: MountVolume.SetUp failed for volume "realm" : configmap "realm" not found`),
 		},
 		"OfAnother": {
-			reason: "an earlier pod of the name was somebody else",
+			reason: "the event is about an earlier pod of the same name",
 			events: []string{`{type: Warning, involvedObject: {uid: u0}, reason: Unhealthy, message: 'Readiness probe failed: HTTP probe failed with statuscode: 404'}`},
 		},
 		"Normal": {
-			reason: "what is no warning is no trouble",
+			reason: "events other than warnings are not problems",
 			events: []string{`{type: Normal, involvedObject: {uid: u1}, reason: Pulled, message: 'Container image already present'}`},
 		},
 	}

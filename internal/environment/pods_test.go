@@ -32,9 +32,9 @@ func TestPodTrouble(t *testing.T) {
 		pods   []string
 		want   *environment.Readiness
 	}{
-		"None": {reason: "no pods, no trouble"},
+		"None": {reason: "without pods there are no problems"},
 		"Starting": {
-			reason: "a container that is being created is no trouble",
+			reason: "a container that is being created is not a problem",
 			pods:   []string{`{metadata: {name: a}, status: {containerStatuses: [{name: c, state: {waiting: {reason: ContainerCreating}}}]}}`},
 		},
 		"Restarted": {
@@ -42,11 +42,11 @@ func TestPodTrouble(t *testing.T) {
 			pods:   []string{`{metadata: {name: a}, status: {containerStatuses: [{name: c, ready: true, restartCount: 2, state: {running: {}}, lastState: {terminated: {exitCode: 1}}}]}}`},
 		},
 		"Initialised": {
-			reason: "an init container ends, that is what it is for",
+			reason: "init containers are meant to end",
 			pods:   []string{`{metadata: {name: a}, status: {initContainerStatuses: [{name: i, state: {terminated: {exitCode: 0, reason: Completed}}}]}}`},
 		},
 		"NeverPull": {
-			reason: "an image that is nowhere, in an init container",
+			reason: "a missing image of an init container",
 			pods:   []string{`{metadata: {name: demo-pg-1}, status: {initContainerStatuses: [{name: bootstrap-controller, image: "cnpg:1", state: {waiting: {reason: ErrImageNeverPull, message: 'Container image "cnpg:1" is not present with pull policy of Never'}}}]}}`},
 			want: not(v1alpha1.ReasonImagePull, `demo-pg-1: image "cnpg:1" of container "bootstrap-controller" can't be pulled: `+
 				`Container image "cnpg:1" is not present with pull policy of Never; put it on every node: its pull policy is Never`),
@@ -60,7 +60,7 @@ func TestPodTrouble(t *testing.T) {
 			want: not(v1alpha1.ReasonConfiguration, `demo-mod-users: container "mod-users" can't be created: secret "demo-pg-app" not found`),
 		},
 		"UserByName": {
-			reason: "kubelet can't tell whether a user that is a name is root",
+			reason: "the kubelet can't check whether a named user is root",
 			pods:   []string{module(`containerStatuses: [{name: mod-users, state: {waiting: {reason: CreateContainerConfigError, message: 'container has runAsNonRoot and image has non-numeric user (folio), cannot verify user is non-root (pod: "demo-mod-users-6d4b75cb6d-x7k2p_lab(0a1b)", container: mod-users)'}}}]`)},
 			want: final(v1alpha1.ReasonConfiguration, `demo-mod-users: container "mod-users" can't be created: `+
 				`container has runAsNonRoot and image has non-numeric user (folio), cannot verify user is non-root; give its image a USER that is a number other than 0`),
@@ -70,12 +70,12 @@ func TestPodTrouble(t *testing.T) {
 			want: not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps failing with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
 		},
 		"LastWords": {
-			reason: "what it logged last says more than its exit code, but for what may be secret",
+			reason: "the last log line explains more than the exit code; secrets are redacted",
 			pods:   []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 1, reason: Error, message: "12:00:00 INFO starting\nno way to jdbc:postgresql://folio:hunter2@db/folio with password='hunter2'\n"}}}]`)},
 			want:   not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps failing with exit code 1; its termination message: no way to jdbc:postgresql://(not shown)@db/folio with password=(not shown)`),
 		},
 		"CannotStart": {
-			reason: "the runtime's reason and sentence are passed on",
+			reason: "the runtime's reason and message are shown",
 			pods:   []string{module(`containerStatuses: [{name: mod-users, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 128, reason: StartError, message: 'exec: "java": executable file not found in $PATH'}}}]`)},
 			want:   not(v1alpha1.ReasonCrashing, `demo-mod-users: container "mod-users" keeps failing with exit code 128 (StartError): exec: "java": executable file not found in $PATH`),
 		},
@@ -88,11 +88,11 @@ func TestPodTrouble(t *testing.T) {
 			want: not(v1alpha1.ReasonUnschedulable, "demo-broker-0: the pod can't be scheduled: 0/1 nodes are available: 1 Insufficient memory"),
 		},
 		"NoNodeYet": {
-			reason: "a volume may be in the making",
+			reason: "a volume may still be provisioned",
 			pods:   []string{`{metadata: {name: demo-broker-0}, status: {conditions: [{type: PodScheduled, status: "False", lastTransitionTime: "2026-05-01T11:59:58Z", message: "unbound immediate PersistentVolumeClaims"}]}}`},
 		},
 		"Leaving": {
-			reason: "a pod that is going away explains nothing",
+			reason: "a terminating pod does not explain the failure",
 			pods:   []string{`{metadata: {name: a, deletionTimestamp: "2026-05-01T11:59:00Z"}, status: {containerStatuses: [{name: c, state: {terminated: {exitCode: 143}}}]}}`},
 		},
 		"Order": {

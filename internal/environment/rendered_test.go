@@ -25,7 +25,7 @@ import (
 	"perflab.dev/perflab/internal/testing/systems"
 )
 
-var update = flag.Bool("update", false, "write testdata anew")
+var update = flag.Bool("update", false, "rewrite testdata")
 
 // placed returns a system with external servers, whose modules use every declarable field of a pod.
 func placed() v1alpha1.System {

@@ -48,13 +48,13 @@ func TestRestarts(t *testing.T) {
 		"None":     {pods: []corev1.Pod{a, b}},
 		"Before":   {reason: "it had restarted once before", pods: []corev1.Pod{ended(*a.DeepCopy(), -time.Minute, 1), b}},
 		"Once":     {pods: []corev1.Pod{ended(*a.DeepCopy(), time.Minute, 2), b}, want: 1, fault: "mod-a 1 time (OOMKilled, exit code 137); validity.maxRestarts allows 0"},
-		"Down":     {reason: "it is not back yet", pods: []corev1.Pod{a, down}, want: 1, fault: "mod-a 1 time;"},
+		"Down":     {reason: "the container has not restarted yet", pods: []corev1.Pod{a, down}, want: 1, fault: "mod-a 1 time;"},
 		"Replaced": {pods: []corev1.Pod{a, running("c", 0)}, want: 1, fault: "mod-a 1 time"},
 		"Gone":     {pods: []corev1.Pod{a}, want: 1, fault: "mod-a 1 time"},
-		"Going":    {reason: "it serves nobody to the end, though it is there yet", pods: []corev1.Pod{a, going}, want: 1, fault: "mod-a 1 time"},
-		"Followed": {reason: "one pod went, and another came", pods: []corev1.Pod{a, going, running("c", 0)}, want: 1, fault: "mod-a 1 time"},
-		"Unlisted": {reason: "nobody knows how often it had ended before", more: 1, pods: []corev1.Pod{a, b, running("c", 3)}},
-		"Listed":   {reason: "others are not listed, and it is", more: 1, pods: []corev1.Pod{ended(*a.DeepCopy(), time.Minute, 2), b}, want: 1, fault: "mod-a 1 time"},
+		"Going":    {reason: "a terminating pod stops serving before it is deleted", pods: []corev1.Pod{a, going}, want: 1, fault: "mod-a 1 time"},
+		"Followed": {reason: "a pod was replaced", pods: []corev1.Pod{a, going, running("c", 0)}, want: 1, fault: "mod-a 1 time"},
+		"Unlisted": {reason: "its earlier restarts are not listed", more: 1, pods: []corev1.Pod{a, b, running("c", 3)}},
+		"Listed":   {reason: "its earlier restarts are listed", more: 1, pods: []corev1.Pod{ended(*a.DeepCopy(), time.Minute, 2), b}, want: 1, fault: "mod-a 1 time"},
 		"Evicted":  {pods: []corev1.Pod{a, evicted}, want: 1, fault: "mod-a 1 time"},
 	}
 	for name, tc := range cases {

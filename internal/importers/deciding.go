@@ -50,24 +50,24 @@ func (e *Experiment) observed() observed {
 }
 
 // decide chooses the primary metrics, with warnings.
-func (e *Experiment) decide() (asked v1alpha1.Analysis, doubts []string, err error) {
+func (e *Experiment) decide() (analysis v1alpha1.Analysis, doubts []string, err error) {
 	found := e.observed()
-	asked = v1alpha1.Analysis{Primary: e.Primary, MarginPercent: e.MarginPercent}
-	if asked.HigherIsBetter, asked.LowerIsBetter, err = e.directions(&found); err != nil {
-		return asked, nil, err
+	analysis = v1alpha1.Analysis{Primary: e.Primary, MarginPercent: e.MarginPercent}
+	if analysis.HigherIsBetter, analysis.LowerIsBetter, err = e.directions(&found); err != nil {
+		return analysis, nil, err
 	}
-	directed := analysisplan.New(&v1alpha1.PerfExperimentSpec{Analysis: asked})
+	directed := analysisplan.New(&v1alpha1.PerfExperimentSpec{Analysis: analysis})
 	directed.Imported = true
 	isUnknown := func(name string) bool { return directed.Direction(name, found.units[name]) == verdict.UnknownDirection }
 	for _, name := range e.Primary {
 		if _, measured := found.units[name]; measured && isUnknown(name) {
-			return asked, nil, fmt.Errorf("%w: --primary %s: %s: set --higher-is-better or --lower-is-better", ErrRecord, name, verdict.NoDirectionReason)
+			return analysis, nil, fmt.Errorf("%w: --primary %s: %s: set --higher-is-better or --lower-is-better", ErrRecord, name, verdict.NoDirectionReason)
 		}
 	}
 	if len(e.Primary) == 0 {
-		asked.Primary, doubts = found.primary(isUnknown)
+		analysis.Primary, doubts = found.primary(isUnknown)
 	}
-	return asked, append(doubts, found.undirected(isUnknown)...), nil
+	return analysis, append(doubts, found.undirected(isUnknown)...), nil
 }
 
 // directions returns the custom metrics for which higher or lower is better, as declared by

@@ -166,12 +166,12 @@ func (f *benchFile) measured() (*Measured, error) {
 
 // direct notes the direction of a metric, from a line such as Unit hits better=higher.
 func (f *benchFile) direct(made *Measured, name, unit string) {
-	said := f.units.Get(unit, "better")
+	better := f.units.Get(unit, "better")
 	switch {
-	case said == nil:
-	case said.Value == "higher":
+	case better == nil:
+	case better.Value == "higher":
 		made.Higher = append(made.Higher, name)
-	case said.Value == "lower":
+	case better.Value == "lower":
 		made.Lower = append(made.Lower, name)
 	}
 }

@@ -179,14 +179,14 @@ func prometheusPoint(point [2]json.RawMessage) (time.Time, float64, error) {
 // seriesLabel returns the name of a series and its labels.
 func seriesLabel(labels map[string]string) string {
 	name := labels["__name__"]
-	var told []string
+	var pairs []string
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
 		if label != "__name__" {
-			told = append(told, label+"="+labels[label])
+			pairs = append(pairs, label+"="+labels[label])
 		}
 	}
-	if len(told) > 0 {
-		name = strings.TrimSpace(name + "{" + strings.Join(told, ",") + "}")
+	if len(pairs) > 0 {
+		name = strings.TrimSpace(name + "{" + strings.Join(pairs, ",") + "}")
 	}
 	return cmp.Or(name, "value")
 }

@@ -73,11 +73,11 @@ func (e *Experiment) Record() (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun, err
 	if err := e.date(); err != nil {
 		return nil, nil, err
 	}
-	asked, doubts, err := e.decide()
+	analysis, doubts, err := e.decide()
 	if err != nil {
 		return nil, nil, err
 	}
-	made := &v1alpha1.PerfExperiment{Spec: e.spec(asked)}
+	made := &v1alpha1.PerfExperiment{Spec: e.spec(analysis)}
 	made.Status.Warnings = append(doubts, e.warnings()...)
 	made.Name, made.Namespace = e.Name, Namespace
 	made.Annotations = map[string]string{v1alpha1.AnnotationElsewhere: e.files()}
@@ -106,13 +106,13 @@ func (e *Experiment) date() error {
 }
 
 // spec sets the known fields, and those that the schema requires.
-func (e *Experiment) spec(asked v1alpha1.Analysis) v1alpha1.PerfExperimentSpec {
+func (e *Experiment) spec(analysis v1alpha1.Analysis) v1alpha1.PerfExperimentSpec {
 	all := int32(100)
 	made := v1alpha1.PerfExperimentSpec{
 		Question: e.Question,
 		System:   v1alpha1.System{Target: v1alpha1.Target{URL: cmp.Or(e.Target, NoTarget)}},
 		Design:   v1alpha1.Design{Order: v1alpha1.OrderFixed, MaxRuns: max(200, int32(len(e.Runs)))},
-		Analysis: asked,
+		Analysis: analysis,
 		// Everything in the files counts.
 		Measurement: v1alpha1.Measurement{WarmUp: &metav1.Duration{}, Tail: &metav1.Duration{}},
 		Reset:       v1alpha1.ResetNone,
@@ -270,16 +270,16 @@ func (e *Experiment) warnings() []string {
 
 // uneven lists arms with more runs than others.
 func (e *Experiment) uneven() string {
-	var told []string
+	var counts []string
 	differ := false
 	for _, arm := range e.Arms {
-		told = append(told, fmt.Sprintf("%s has %d", arm, e.count(arm)))
+		counts = append(counts, fmt.Sprintf("%s has %d", arm, e.count(arm)))
 		differ = differ || e.count(arm) != e.count(e.Arms[0])
 	}
 	if !differ {
 		return ""
 	}
-	return "not every arm has a run in every block, and only complete blocks are compared: " + prose.Enumerate(told)
+	return "not every arm has a run in every block, and only complete blocks are compared: " + prose.Enumerate(counts)
 }
 
 // count counts the runs of an arm.

@@ -145,9 +145,9 @@ func TestDirections(t *testing.T) {
 	}{
 		"by its unit":            {"req/s", func(*importers.Experiment) {}, []string{metric}, "1 better", false},
 		"by a unit of time":      {"sec", func(*importers.Experiment) {}, []string{metric}, "1 worse", false},
-		"by nobody":              {"hits", func(*importers.Experiment) {}, nil, "", true},
-		"higher, by a person":    {"hits", func(e *importers.Experiment) { e.Higher = hits }, []string{metric}, "1 better", false},
-		"lower, by a person":     {"req/s", func(e *importers.Experiment) { e.Lower = hits }, []string{metric}, "1 worse", false},
+		"undetermined":           {"hits", func(*importers.Experiment) {}, nil, "", true},
+		"higher, by a flag":      {"hits", func(e *importers.Experiment) { e.Higher = hits }, []string{metric}, "1 better", false},
+		"lower, by a flag":       {"req/s", func(e *importers.Experiment) { e.Lower = hits }, []string{metric}, "1 worse", false},
 		"higher, by a file":      {"hits", func(e *importers.Experiment) { e.Runs[3].Measured.Higher = []string{metric} }, []string{metric}, "1 better", false},
 		"otherwise, by a person": {"hits", func(e *importers.Experiment) { e.Runs[3].Measured.Higher = []string{metric}; e.Lower = hits }, []string{metric}, "1 worse", false},
 	} {

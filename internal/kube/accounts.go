@@ -156,10 +156,10 @@ func (c accountClient) explainForbidden(ctx context.Context, who account, about 
 				Namespace: who.namespace, Verb: verb, Group: about.kind.Group, Resource: resource.Resource.Resource, Subresource: about.subresource, Name: about.key.Name,
 			},
 		}}
-		switch asked := c.accounts.writer.Create(ctx, review); {
-		case apierrors.IsForbidden(asked):
+		switch failed := c.accounts.writer.Create(ctx, review); {
+		case apierrors.IsForbidden(failed):
 			return missingRight("the operator may not impersonate ServiceAccount %q in namespace %q: use the default one, or list it in actAsAuthor.serviceAccounts of the operator's chart", who.name, who.namespace)
-		case asked != nil:
+		case failed != nil:
 			return err
 		case !review.Status.Allowed:
 			return missingRight("ServiceAccount %q may not %s %s in namespace %q: %s",

@@ -65,7 +65,7 @@ func TestWritesNeedAccount(t *testing.T) {
 	ctx := kube.WithAccount(t.Context(), "lab", "")
 	expect.NoError(t, acting.Create(ctx, &v1alpha1.PerfRun{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "run"}}))
 	if len(asked) > 0 {
-		t.Errorf("the operator's own kinds are written as somebody: %q", asked)
+		t.Errorf("the operator's own kinds are written as another account: %q", asked)
 	}
 	_ = acting.Create(ctx, object())
 	_ = acting.Status().Patch(ctx, object(), client.MergeFrom(object()))

@@ -86,7 +86,7 @@ func TestApplyWritesWhatHasChanged(t *testing.T) {
 	first := apply(t, c, intent(t, namespace, "a", "one"))
 	second := apply(t, c, intent(t, namespace, "a", "two"))
 	if second.GetUID() != first.GetUID() {
-		t.Error("the object was made anew")
+		t.Error("the object was recreated")
 	}
 	yamlcmp.Equal(t, second.Object["data"], `key: two`)
 }
@@ -142,7 +142,7 @@ func TestDeleteChecksUID(t *testing.T) {
 		t.Fatal("the object is still there")
 	}
 	later := apply(t, c, wanted)
-	expect.NoError(t, c.Delete(t.Context(), ours, earlier), "deleting one that was made anew since")
+	expect.NoError(t, c.Delete(t.Context(), ours, earlier), "deleting one that was recreated since")
 	if found := get(t, c, wanted); found == nil || found.GetUID() != later.GetUID() {
 		t.Error("the object of the same name that was made since is gone")
 	}
@@ -233,7 +233,7 @@ func TestApplyConflictsWithReplacedObject(t *testing.T) {
 	c, namespace := cluster(t)
 	seen := apply(t, c, owned(t, namespace, "a", "ours", "1"))
 	expect.NoError(t, c.Delete(t.Context(), owner("1"), seen))
-	wanted := owned(t, namespace, "a", "ours anew", "1")
+	wanted := owned(t, namespace, "a", "ours again", "1")
 	old := kube.Cluster{Client: replaced{c.Client, seen}}
 	if err := old.Apply(t.Context(), wanted); !apierrors.IsConflict(err) || get(t, c, wanted) != nil {
 		t.Errorf("applying over what is gone: %v, want a conflict and nothing made", err)

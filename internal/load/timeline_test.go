@@ -124,7 +124,7 @@ func TestTimelineStopsUsersAfterEarlyImportEnd(t *testing.T) {
 	statuses := []v1alpha1.LoadStatus{{Name: "cico", CreateTime: stamp(0)}, {Name: "create", CreateTime: stamp(0), StartTime: stamp(5)}}
 	states := map[string]load.State{"cico": {}, "create": {Started: true, Ended: true}}
 	if actions := load.Timeline(loads, statuses, states, at(10)); len(actions) != 0 {
-		t.Errorf("before the users are up: %v, want nothing: there is nobody to tell", does(actions))
+		t.Errorf("before the users are up: %v, want no actions", does(actions))
 	}
 	states["cico"] = load.State{Started: true}
 	expect.Equal(t, []string{"stop cico"}, does(load.Timeline(loads, statuses, states, at(11))), "once they are")

@@ -108,13 +108,13 @@ type reply struct {
 
 // statusError is a reply with an error status.
 type statusError struct {
-	what   string
-	status int
-	said   string
+	what    string
+	status  int
+	message string
 }
 
 func (r *statusError) Error() string {
-	return strings.TrimSuffix(fmt.Sprintf("%s: %d %s: %s", r.what, r.status, http.StatusText(r.status), r.said), ": ")
+	return strings.TrimSuffix(fmt.Sprintf("%s: %d %s: %s", r.what, r.status, http.StatusText(r.status), r.message), ": ")
 }
 
 func (r *statusError) Unwrap() error { return ErrServer }
@@ -126,37 +126,37 @@ func isStatus(err error, status int) bool {
 }
 
 // json sends a value and decodes the response into another; nil: none.
-func (c *client) json(ctx context.Context, asked request, send, receive any) error {
+func (c *client) json(ctx context.Context, req request, send, receive any) error {
 	if send != nil {
 		body, err := json.Marshal(send)
 		if err != nil {
 			return fmt.Errorf("encoding the request: %w", err)
 		}
-		asked.body, asked.kind = body, "application/json"
+		req.body, req.kind = body, "application/json"
 	}
-	got, err := c.do(ctx, asked)
+	got, err := c.do(ctx, req)
 	if err != nil || receive == nil {
 		return err
 	}
 	if err := json.Unmarshal(got.body, receive); err != nil {
-		return fmt.Errorf("%w: %s %s: its response can't be read: %w", ErrServer, asked.method, asked.path, err)
+		return fmt.Errorf("%w: %s %s: its response can't be read: %w", ErrServer, req.method, req.path, err)
 	}
 	return nil
 }
 
 // do retries a request within its limits.
-func (c *client) do(ctx context.Context, asked request) (*reply, error) {
+func (c *client) do(ctx context.Context, req request) (*reply, error) {
 	for try := 1; ; try++ {
-		got, err := c.send(ctx, asked)
+		got, err := c.send(ctx, req)
 		if err != nil {
 			return nil, err
 		}
 		if got.status >= 200 && got.status < 300 {
 			return got, nil
 		}
-		wait, again := c.retryDelay(asked.method, got, try)
+		wait, again := c.retryDelay(req.method, got, try)
 		if !again {
-			return nil, c.newStatusError(asked, got)
+			return nil, c.newStatusError(req, got)
 		}
 		if err := c.pause(ctx, wait); err != nil {
 			return nil, fmt.Errorf("waiting for the server: %w", err)
@@ -177,8 +177,8 @@ func (c *client) retryDelay(method string, got *reply, try int) (time.Duration, 
 		return 0, false
 	}
 	wait := time.Second << (try - 1)
-	if asked := retryAfter(got.header.Get("Retry-After")); asked > 0 {
-		wait = asked
+	if requested := retryAfter(got.header.Get("Retry-After")); requested > 0 {
+		wait = requested
 	}
 	return wait, wait <= maxWait
 }
@@ -194,10 +194,10 @@ func retryAfter(header string) time.Duration {
 	return 0
 }
 
-func (c *client) send(ctx context.Context, asked request) (*reply, error) {
-	address := c.base.JoinPath(asked.path)
-	address.RawQuery = asked.query.Encode()
-	sent, err := http.NewRequestWithContext(ctx, asked.method, address.String(), bytes.NewReader(asked.body))
+func (c *client) send(ctx context.Context, req request) (*reply, error) {
+	address := c.base.JoinPath(req.path)
+	address.RawQuery = req.query.Encode()
+	sent, err := http.NewRequestWithContext(ctx, req.method, address.String(), bytes.NewReader(req.body))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrServer, err)
 	}
@@ -206,10 +206,10 @@ func (c *client) send(ctx context.Context, asked request) (*reply, error) {
 	if c.authorization != "" {
 		sent.Header.Set("Authorization", c.authorization)
 	}
-	if asked.kind != "" {
-		sent.Header.Set("Content-Type", asked.kind)
+	if req.kind != "" {
+		sent.Header.Set("Content-Type", req.kind)
 	}
-	for _, headers := range []map[string]string{c.headers, asked.headers} {
+	for _, headers := range []map[string]string{c.headers, req.headers} {
 		for name, value := range headers {
 			sent.Header.Set(name, value)
 		}
@@ -230,15 +230,15 @@ func (c *client) send(ctx context.Context, asked request) (*reply, error) {
 }
 
 // newStatusError describes the response in one line without secrets.
-func (c *client) newStatusError(asked request, got *reply) error {
-	said := c.redact(responseMessage(got.body))
+func (c *client) newStatusError(req request, got *reply) error {
+	message := c.redact(responseMessage(got.body))
 	if to := got.header.Get("Location"); got.status >= 300 && got.status < 400 {
-		said = "it redirects to " + c.redact(to) + ": use that server if it is correct"
+		message = "it redirects to " + c.redact(to) + ": use that server if it is correct"
 	}
 	if wait := retryAfter(got.header.Get("Retry-After")); wait > maxWait {
-		said = strings.TrimSuffix(fmt.Sprintf("it requests a wait of %s: try again then. %s", prose.Duration(wait), said), ". ")
+		message = strings.TrimSuffix(fmt.Sprintf("it requests a wait of %s: try again then. %s", prose.Duration(wait), message), ". ")
 	}
-	return &statusError{what: asked.method + " " + asked.path, status: got.status, said: prose.Sentence(said)}
+	return &statusError{what: req.method + " " + req.path, status: got.status, message: prose.Sentence(message)}
 }
 
 // responseMessage returns the message in a response, in the formats of Confluence and GitHub.

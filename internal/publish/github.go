@@ -142,10 +142,10 @@ func (g *GitHub) Comment(ctx context.Context, on Thread, note Note, dryRun bool)
 func (g *GitHub) find(ctx context.Context, on Thread, mark string) (*threadComment, error) {
 	for page := 1; page <= maxPages; page++ {
 		var listed []threadComment
-		asked := request{method: http.MethodGet, path: on.path(strconv.Itoa(on.number), "comments"), query: url.Values{
+		list := request{method: http.MethodGet, path: on.path(strconv.Itoa(on.number), "comments"), query: url.Values{
 			"per_page": {strconv.Itoa(commentsPage)}, "page": {strconv.Itoa(page)},
 		}}
-		if err := g.client.json(ctx, asked, nil, &listed); err != nil {
+		if err := g.client.json(ctx, list, nil, &listed); err != nil {
 			return nil, g.wrapError(err, on)
 		}
 		for _, one := range listed {

@@ -92,7 +92,7 @@ func TestGitHubExplainsRejectedComment(t *testing.T) {
 }
 
 // Text from the experiment mentions no user and links to nothing.
-func TestGitHubCommentMentionsNobody(t *testing.T) {
+func TestGitHubCommentHasNoMentions(t *testing.T) {
 	note := noted(t, "Does @team/all like #12, <b>x</b> and https://evil.example.org?", "")
 	for _, unwanted := range []string{"@team", "#12", "<b>", "https://evil"} {
 		if strings.Contains(note.Body, unwanted) {

@@ -97,10 +97,10 @@ func armEnvironment(runs []v1alpha1.PerfRun, arm string) map[string]string {
 
 // shortDigest abbreviates the digest of an image ID.
 func shortDigest(imageID string) string {
-	const told = 12
+	const shown = 12
 	_, sum, found := strings.Cut(imageID, "sha256:")
-	if !found || len(sum) < told {
+	if !found || len(sum) < shown {
 		return imageID
 	}
-	return "sha256:" + sum[:told]
+	return "sha256:" + sum[:shown]
 }

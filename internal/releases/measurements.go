@@ -96,13 +96,13 @@ type armSettings struct {
 // no values, and HasCompleteBlock is false.
 func Measure(record ExperimentRuns) (Measurements, error) {
 	experiment, compared := record.Experiment, arms.Recorded(record.Experiment.Status.Arms)
-	asked := analysisplan.New(&experiment.Spec)
+	question := analysisplan.New(&experiment.Spec)
 	made := Measurements{
 		Namespace: experiment.Namespace, Name: experiment.Name, UID: string(experiment.UID),
 		Release:  ReleaseName(experiment),
 		Tool:     provenance.Tool(&experiment.Spec),
 		Began:    firstLoadStart(record.Runs),
-		Question: Question{Primary: asked.Primary, MarginPercent: asked.MarginPercent, Higher: asked.Higher, Lower: asked.Lower},
+		Question: Question{Primary: question.Primary, MarginPercent: question.MarginPercent, Higher: question.Higher, Lower: question.Lower},
 	}
 	if len(compared) > 0 {
 		made.Blocks = analysis.CompleteBlocks(compared, experiment.Spec.Scenarios, record.Runs)

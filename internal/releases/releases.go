@@ -142,11 +142,11 @@ func NewHistory(measured []Measurements, options Options) (*History, error) {
 }
 
 // detectChanges analyzes the series in parallel.
-func (h *History) detectChanges(asked analysisplan.Question) error {
+func (h *History) detectChanges(question analysisplan.Question) error {
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range h.Series {
-		all.Go(func() error { return h.Series[i].detectChanges(asked, h.errorRate()) })
+		all.Go(func() error { return h.Series[i].detectChanges(question, h.errorRate()) })
 	}
 	return all.Wait()
 }
@@ -285,7 +285,7 @@ func (s *Series) unscale(scaled float64) float64 {
 }
 
 // detectChanges finds the points where the series changes.
-func (s *Series) detectChanges(asked analysisplan.Question, errorRate float64) error {
+func (s *Series) detectChanges(question analysisplan.Question, errorRate float64) error {
 	points := make([]changepoint.Point, len(s.Points))
 	for i := range s.Points {
 		points[i].Values = s.Scale.Transform(s.Points[i].Values)
@@ -299,7 +299,7 @@ func (s *Series) detectChanges(asked analysisplan.Question, errorRate float64) e
 		s.Changes = append(s.Changes, Change{
 			At: change.At, P: change.P,
 			Delta: s.Scale.Display(change.Delta.Value), Low: s.Scale.Display(low), High: s.Scale.Display(high),
-			Verdict: s.verdict(asked, &change), Differences: s.differences(change.At),
+			Verdict: s.verdict(question, &change), Differences: s.differences(change.At),
 		})
 	}
 	return nil
@@ -322,9 +322,9 @@ func permutationCount(errorRate float64) int {
 }
 
 // verdict on a detected change: its direction, if it exceeds the margin.
-func (s *Series) verdict(asked analysisplan.Question, change *changepoint.Change) verdict.Verdict {
-	low, high := s.Scale.Margin(float64(asked.MarginPercent), s.unscale(change.Before))
-	direction := asked.Direction(s.Metric, s.Unit)
+func (s *Series) verdict(question analysisplan.Question, change *changepoint.Change) verdict.Verdict {
+	low, high := s.Scale.Margin(float64(question.MarginPercent), s.unscale(change.Before))
+	direction := question.Direction(s.Metric, s.Unit)
 	switch worse := change.Delta.Value > 0 == (direction == verdict.LowerIsBetter); {
 	case change.Delta.Value > low && change.Delta.Value < high:
 		return verdict.Equivalent

@@ -32,7 +32,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // seed of the recorded experiment.
 const seed = 20
@@ -80,7 +80,7 @@ func golden(t *testing.T, name, got string) {
 	want, err := os.ReadFile(path)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got), -update writes it anew:\n%s", path, diff)
+		t.Errorf("%s (-want +got), -update rewrites it:\n%s", path, diff)
 	}
 }
 
@@ -555,7 +555,7 @@ func TestTheCollectorsNode(t *testing.T) {
 	const heading, rule = "### The collector's node", "of its CPUs may have been used by other workloads"
 	input := recorded.Experiment(seed)
 	if page := written(t, reportOf(t, input), "report.md"); strings.Contains(page, heading) || strings.Contains(page, rule) {
-		t.Error("a node is told that nobody saw")
+		t.Error("the report has a node that was not observed")
 	}
 	for i := range input.Runs {
 		status := &input.Runs[i].Status

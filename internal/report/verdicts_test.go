@@ -100,7 +100,7 @@ func TestPairsThatAreAskedFor(t *testing.T) {
 	}
 	input.Experiment.Status.Arms = append(input.Experiment.Status.Arms, v1alpha1.ArmStatus{Name: third})
 	if strings.Contains(written(t, reportOf(t, input), "report.md"), "arm against arm") {
-		t.Error("pairs nobody asked for are told")
+		t.Error("the report has undeclared pairs")
 	}
 	input.Experiment.Spec.Analysis.Comparisons = v1alpha1.PairsAll
 	checked := 0

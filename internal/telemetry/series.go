@@ -112,13 +112,13 @@ func sendPoint(series seriesKey, row *v1alpha1.Result, release string, to chan<-
 }
 
 // sendChanges sends the number of changes of each reported series.
-func sendChanges(all []v1alpha1.PerfExperiment, told map[seriesKey]bool, to chan<- prometheus.Metric) {
+func sendChanges(all []v1alpha1.PerfExperiment, reported map[seriesKey]bool, to chan<- prometheus.Metric) {
 	type kind struct {
 		seriesKey
 		verdict v1alpha1.Verdict
 	}
 	counts := map[kind]int{}
-	for series := range told {
+	for series := range reported {
 		counts[kind{series, v1alpha1.VerdictWorse}], counts[kind{series, v1alpha1.VerdictBetter}] = 0, 0
 	}
 	for i := range all {

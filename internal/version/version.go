@@ -41,8 +41,8 @@ func from(stamped string, info *debug.BuildInfo, known bool) string {
 	if stamped != "" || !known {
 		return stamped
 	}
-	if told := info.Main.Version; told != unversioned {
-		return told
+	if version := info.Main.Version; version != unversioned {
+		return version
 	}
 	for _, setting := range info.Settings {
 		if setting.Key == "vcs.revision" {

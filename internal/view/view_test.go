@@ -362,7 +362,7 @@ func TestLoadHistoryIsBounded(t *testing.T) {
 	run.Name = "two"
 	courses.Add(run)
 	if len(courses.Loads("two")["cico"]) != 1 || courses.Loads("one") != nil {
-		t.Error("another run does not begin anew")
+		t.Error("another run does not start again")
 	}
 }
 

@@ -24,15 +24,15 @@ func TestIdentifyViewer(t *testing.T) {
 		sent         []string
 		want         string
 	}{
-		"by address":                {"", "10.0.0.7:4711", nil, "10.0.0.7"},
-		"by address of IPv6":        {"", "[fd00::7]:4711", nil, "fd00::7"},
-		"a header nobody asked for": {"", "10.0.0.7:4711", []string{"ada"}, "10.0.0.7"},
-		"by header":                 {"X-Viewer", "10.0.0.7:4711", []string{"ada"}, "ada"},
-		"what the proxy added":      {"X-Viewer", "10.0.0.7:4711", []string{"forged, ada"}, "ada"},
-		"in a header of its own":    {"X-Viewer", "10.0.0.7:4711", []string{"forged", "ada"}, "ada"},
-		"no header":                 {"X-Viewer", "10.0.0.7:4711", nil, "10.0.0.7"},
-		"an empty one":              {"X-Viewer", "10.0.0.7:4711", []string{" "}, "10.0.0.7"},
-		"a long one":                {"X-Viewer", "10.0.0.7:4711", []string{strings.Repeat("a", 1000)}, strings.Repeat("a", 128)},
+		"by address":             {"", "10.0.0.7:4711", nil, "10.0.0.7"},
+		"by address of IPv6":     {"", "[fd00::7]:4711", nil, "fd00::7"},
+		"an unconfigured header": {"", "10.0.0.7:4711", []string{"ada"}, "10.0.0.7"},
+		"by header":              {"X-Viewer", "10.0.0.7:4711", []string{"ada"}, "ada"},
+		"what the proxy added":   {"X-Viewer", "10.0.0.7:4711", []string{"forged, ada"}, "ada"},
+		"in a header of its own": {"X-Viewer", "10.0.0.7:4711", []string{"forged", "ada"}, "ada"},
+		"no header":              {"X-Viewer", "10.0.0.7:4711", nil, "10.0.0.7"},
+		"an empty one":           {"X-Viewer", "10.0.0.7:4711", []string{" "}, "10.0.0.7"},
+		"a long one":             {"X-Viewer", "10.0.0.7:4711", []string{strings.Repeat("a", 1000)}, strings.Repeat("a", 128)},
 	} {
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.RemoteAddr, request.Header["X-Viewer"] = one.from, one.sent

@@ -250,8 +250,8 @@ func TestItemsAreRecycled(t *testing.T) {
 
 func TestInvalidSettingsFailEarly(t *testing.T) {
 	t.Parallel()
-	empty := newLibrary(t, 0, 10)
-	nobody := newLibrary(t, 10, 0)
+	noItems := newLibrary(t, 0, 10)
+	noUsers := newLibrary(t, 10, 0)
 	fine := newLibrary(t, 10, 10)
 	tests := []struct {
 		name, url string
@@ -259,10 +259,10 @@ func TestInvalidSettingsFailEarly(t *testing.T) {
 		code      int
 		sentence  string
 	}{
-		{"nobody listens", "http://127.0.0.1:1", nil, 108, "cannot log in at http://127.0.0.1:1: POST /authn/login failed: dial: connection refused"},
+		{"connection refused", "http://127.0.0.1:1", nil, 108, "cannot log in at http://127.0.0.1:1: POST /authn/login failed: dial: connection refused"},
 		{"wrong password", fine.URL, []string{"OKAPI_PASSWORD=wrong"}, 108, "POST /authn/login answered 422 instead of 201: Password *** of *** does not match"},
-		{"no items", empty.URL, nil, 108, "cannot find something to lend"},
-		{"no users", nobody.URL, nil, 108, "GET /users?query=cql.allRecords=1 sortBy barcode lists none with a barcode"},
+		{"no items", noItems.URL, nil, 108, "cannot find something to lend"},
+		{"no users", noUsers.URL, nil, 108, "GET /users?query=cql.allRecords=1 sortBy barcode lists none with a barcode"},
 		{"not a number", fine.URL, []string{"USERS=many"}, 107, `environment variable USERS is "many", not a number of at least 1`},
 		{"no target", "", nil, 107, "environment variable BASE_URL is not set"},
 	}

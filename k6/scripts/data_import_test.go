@@ -277,7 +277,7 @@ func TestInvalidImportFailsEarly(t *testing.T) {
 			[]string{"RECORD_TYPE=Authority", "JOB_PROFILE=PTF - Create authorities"},
 			108, `there is no job profile \"PTF - Create authorities\"; there are \"PTF - Create 2\", \"Other\"`,
 		},
-		{"nobody listens", []string{"BASE_URL=http://127.0.0.1:1"}, 108, "connection refused"},
+		{"connection refused", []string{"BASE_URL=http://127.0.0.1:1"}, 108, "connection refused"},
 		{"no such operation", []string{"OPERATION=Delete"}, 107, `environment variable OPERATION is \"Delete\", not one of Create, Update`},
 		{"no such update", []string{"OPERATION=Update", "RECORD_TYPE=Authority"}, 107, "only Bibliographic records are updated"},
 		{"files that are not split", []string{"FLOW=S3"}, 108, "FLOW S3 needs SPLIT_FILES_ENABLED=true in mod-data-import"},

@@ -321,7 +321,7 @@ func TestAFailureInAnAnswerIsAnError(t *testing.T) {
 				t.Errorf("%d failed, want some and %q in the log\n%s", failed, tt.sentence, result.Stderr)
 			}
 			if w.edge.forget && w.edge.harvests < 2 {
-				t.Error("the user does not begin anew after a page that failed")
+				t.Error("the user does not start again after a failed page")
 			}
 		})
 	}
@@ -518,7 +518,7 @@ func TestInvalidWorkflowsFailEarly(t *testing.T) {
 	}{
 		{"an unknown workflow", fine, "search-titel=5", nil, nil, 107, `environment variable WORKFLOWS names "search-titel", not one of all, invoices, `},
 		{"no number", fine, "rtac=many", nil, nil, 107, `environment variable WORKFLOWS gives rtac "many" users, not a whole number`},
-		{"nobody", fine, "rtac=0", nil, nil, 107, `which leaves no workflow with a user`},
+		{"no users", fine, "rtac=0", nil, nil, 107, `which leaves no workflow with a user`},
 		{"JSON that is none", fine, "{rtac", nil, nil, 107, `environment variable WORKFLOWS begins with "{" and is not JSON`},
 		{"nothing", fine, "", nil, nil, 107, "environment variable WORKFLOWS is not set"},
 		{"no key", fine, "rtac", []string{"EDGE_API_KEY="}, nil, 107, "environment variable EDGE_API_KEY is not set"},

@@ -53,8 +53,8 @@ func isError(entry *logrus.Entry) bool { return entry.Level <= logrus.ErrorLevel
 
 // Print prints the kept lines. It ignores write errors, because k6 is ending.
 func (t *Tail) Print(to io.Writer) {
-	for _, told := range t.lines() {
-		line, err := told.Line()
+	for _, kept := range t.lines() {
+		line, err := kept.Line()
 		if err == nil {
 			_, _ = io.WriteString(to, line)
 		}

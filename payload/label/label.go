@@ -22,8 +22,8 @@ const Nameless = "(no name)"
 var (
 	// address matches a path or a URL, with or without a method before it.
 	address = regexp.MustCompile(`^([A-Z]+ )?(/|[a-z][a-z0-9+.-]*://)`)
-	// asked matches the start of a request: a method with a path or URL, a path or a URL.
-	asked = regexp.MustCompile(`^([A-Z]+ |/|https?://)`)
+	// requestStart matches the start of a request: a method with a path or URL, a path or a URL.
+	requestStart = regexp.MustCompile(`^([A-Z]+ |/|https?://)`)
 
 	escaped = strings.NewReplacer(`\`, `\\`, Separator, `\`+Separator)
 	escape  = regexp.MustCompile(`\\(.)`)
@@ -55,7 +55,7 @@ func escapedPath(path []string) string {
 			// The following text would be read as the rest of a URL.
 			parts[i] = scheme + `\:`
 		}
-		if i > 0 && asked.MatchString(parts[i]) {
+		if i > 0 && requestStart.MatchString(parts[i]) {
 			parts[i] = `\` + parts[i]
 		}
 	}
@@ -70,7 +70,7 @@ func Cut(text string) (path []string, request string) {
 	}
 	parts := Split(text)
 	for i, part := range parts {
-		if rest := strings.Join(parts[i:], Separator); i > 0 && asked.MatchString(rest) {
+		if rest := strings.Join(parts[i:], Separator); i > 0 && requestStart.MatchString(rest) {
 			return path, rest
 		}
 		path = append(path, Plain(strings.TrimSpace(part)))

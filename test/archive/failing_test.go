@@ -326,7 +326,7 @@ func TestPruneRealStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := store.Put(t.Context(), []byte("nobody's")); err != nil {
+	if _, err := store.Put(t.Context(), []byte("orphan")); err != nil {
 		t.Fatal(err)
 	}
 	// The objects do not fit into one page of a listing.

@@ -270,10 +270,10 @@ func TestPolicyPerOperatorNamespace(t *testing.T) {
 		install(t, namespace, loadChart(t), values{"scope": "Namespaced", "webhook": values{"enabled": false}, "fence": values{"enabled": false}})
 		t.Cleanup(func() { uninstall(t, namespace) })
 	}
-	makeNamespace(t, admin, "nobodys")
+	makeNamespace(t, admin, "unbound")
 	for _, namespace := range []string{"team-c", "team-d"} {
 		bound(t, admin, namespace)
 		expectAnswer(t, "its own operator", as(t, operatorUser(namespace)).Create(t.Context(), object(t, runText, namespace, "heap-1", false)), "")
 	}
-	expectAnswer(t, "an administrator", admin.Create(t.Context(), object(t, runText, "nobodys", "heap-1", false)), "")
+	expectAnswer(t, "an administrator", admin.Create(t.Context(), object(t, runText, "unbound", "heap-1", false)), "")
 }

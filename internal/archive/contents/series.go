@@ -204,8 +204,8 @@ type HistoryData struct {
 
 // History reads the measurements of a history: the newest points of each series, and no run.
 // It fails with releases.ErrNoHistory or ErrNoIndex.
-func History(ctx context.Context, store *archive.Store, asked HistoryQuery) (HistoryData, error) {
-	h := &historyReader{store: store, query: asked, series: map[string]*seriesPoints{}, indexed: map[string]bool{}}
+func History(ctx context.Context, store *archive.Store, query HistoryQuery) (HistoryData, error) {
+	h := &historyReader{store: store, query: query, series: map[string]*seriesPoints{}, indexed: map[string]bool{}}
 	if err := h.listIndex(ctx); err != nil {
 		return HistoryData{}, err
 	}

@@ -56,11 +56,11 @@ func TestAssess(t *testing.T) {
 		ready  bool
 	}{
 		"pulled": {
-			reason: "it ran", ready: true,
+			reason: "the container started", ready: true,
 			state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 0}},
 		},
 		"being pulled": {
-			reason: "it is not known yet whether it exists", ready: false,
+			reason: "whether the image exists is not known yet", ready: false,
 			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
 		},
 		"has no such program": {
@@ -72,7 +72,7 @@ func TestAssess(t *testing.T) {
 			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull", Message: "not found"}},
 		},
 		"not running as declared": {
-			reason: "it was pulled, and its user is another question", ready: true,
+			reason: "the image was pulled; the user is checked elsewhere", ready: true,
 			state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: "container has runAsNonRoot"}},
 		},
 	}

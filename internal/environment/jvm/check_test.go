@@ -46,7 +46,7 @@ func TestCheckMatchesJava(t *testing.T) {
 		"-XX:+EnableJVMCI", "-XX:+UseCompactObjectHeaders", "-XX:+ZGenerational -XX:+UseZGC", "-XX:+UseSharedSpaces",
 		"-XX:UseG1GC", "-XX:UseG1GC=true", "-XX:+MaxGCPauseMillis=200", "-XX:MaxGCPauseMillis", "-XX:MaxGCPauseMillis=fast", "-XX:MaxGCPauseMillis=200",
 		"-XX:MaxRAMPercentage=66", "-XX:MaxRAMPercentage=many", "-XX:MaxDirectMemorySize=64m", "-XX:MaxDirectMemorySize=64mb", "-XX:OnOutOfMemoryError=ls", "-XX:ReservedCodeCacheSize=0x8000000",
-		"-XX:+UseG1Gc", "-XX:+UseG1G", "-XX:MaxGCPauseMilis=200", "-XX:+AlwaysPretouch", "-XX:+NobodyHasThisFlag", "-XX:+UseStringDeduplication", "-XX:NativeMemoryTracking=summary",
+		"-XX:+UseG1Gc", "-XX:+UseG1G", "-XX:MaxGCPauseMilis=200", "-XX:+AlwaysPretouch", "-XX:+NoSuchFlag", "-XX:+UseStringDeduplication", "-XX:NativeMemoryTracking=summary",
 		"-XX:StartFlightRecording=duration=1s,filename=/dev/null", "-XX:FlightRecorderOptions=stackdepth=64", "-XX:Flags=/dev/null", "-XX:VMOptionsFile=/dev/null", "-Dname=value", "-server",
 	}
 	asked := 0

@@ -37,7 +37,7 @@ func TestMaxHeap(t *testing.T) {
 		},
 		"Default": {machine: jvm.Machine{Memory: 2048 * mebibyte}, want: 512, source: jvm.SourceDefault},
 		"SmallMemory": {
-			reason: "half of it, whatever the percentage is", options: "-XX:MaxRAMPercentage=66.0",
+			reason: "a JVM with little memory uses half of it, whatever the percentage", options: "-XX:MaxRAMPercentage=66.0",
 			machine: jvm.Machine{Memory: 200 * mebibyte}, want: 100, source: jvm.SourceSmallMemory,
 		},
 		"SmallMemoryOtherShare": {

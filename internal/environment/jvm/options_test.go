@@ -14,7 +14,7 @@ func TestRewrite(t *testing.T) {
 		options, want string
 		set           jvm.Settings
 	}{
-		"Nothing": {reason: "not even the spaces change", options: "  -Xmx1g   -Da=b", want: "  -Xmx1g   -Da=b"},
+		"Nothing": {reason: "spaces stay as well", options: "  -Xmx1g   -Da=b", want: "  -Xmx1g   -Da=b"},
 		"SizeTakesPercentagesOut": {
 			options: "-XX:MaxRAMPercentage=66.0 -Dx=y -XX:InitialRAMPercentage=10 -XX:MinRAMPercentage=40 -XX:MaxRAMFraction=2 -XX:MaxHeapSize=3g -Xmx2g",
 			set:     jvm.Settings{MaxHeap: 768 * mebibyte}, want: "-Dx=y -Xmx768m",

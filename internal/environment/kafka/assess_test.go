@@ -103,7 +103,7 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonCreating, `KafkaNodePool "kraft-uqnlkapi" does not exist yet`),
 		},
 		"Earlier": {
-			reason: "what a stale cache shows, or what is still to be replaced, is not ready however ready it says it is",
+			reason: "an outdated or unreplaced object is not ready, whatever its conditions",
 			given: cluster{status: ready, pods: nodes(true), edit: func(o environment.Observed) {
 				o.Get("Kafka", "demo").SetAnnotations(map[string]string{v1alpha1.AnnotationFingerprint: "other"})
 			}},
@@ -137,18 +137,18 @@ func TestAssess(t *testing.T) {
 				`no operator reconciles Kafka "demo": it has no status; check that the Strimzi operator runs and watches namespace "lab"`),
 		},
 		"Creating": {
-			reason: "a status of any kind is a sign of life",
+			reason: "any status shows that the operator is running",
 			given:  cluster{age: time.Hour, status: creating, pods: nodes(false)},
 			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being created: 3 of 4 nodes are ready`),
 		},
 		"PodsRefused": {
-			reason: "Strimzi tells nobody what admission has against its pods",
+			reason: "Strimzi does not report why admission rejects its pods",
 			given:  cluster{age: time.Minute, status: creating, refused: `violates PodSecurity "restricted:latest": runAsNonRoot != true`},
 			want: environment.NotReady(v1alpha1.ReasonRefused,
 				`the cluster refuses the pods of Kafka "demo": violates PodSecurity "restricted:latest": runAsNonRoot != true`),
 		},
 		"Abandoned": {
-			reason: "its operator went after its first word",
+			reason: "the operator stopped after its first status",
 			given:  cluster{age: environment.LongSilenceThreshold + time.Second, status: creating},
 			want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
 				`Kafka "demo" has made no progress since Strimzi started to reconcile it: 0 of 4 nodes are ready; if this persists, check that the Strimzi operator is still running`),
@@ -159,12 +159,12 @@ func TestAssess(t *testing.T) {
 				`Kafka "demo" has made no progress since Strimzi started to reconcile it: 4 of 4 nodes are ready; if this persists, check that the Strimzi operator is still running`),
 		},
 		"LastWord": {
-			reason: "it has just said something",
+			reason: "the operator updated the status recently",
 			given:  cluster{age: time.Hour, status: said},
 			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being created: 0 of 4 nodes are ready`),
 		},
 		"PodInTrouble": {
-			reason: "the pod tells more, and sooner, than the operator",
+			reason: "the pod has more details than the operator's status, and earlier",
 			given:  cluster{status: refused, pods: crashing},
 			want: environment.NotReady(v1alpha1.ReasonCrashing,
 				`broker-uqnlkapi-0: container "kafka" keeps failing with exit code 137 (OOMKilled): it needs more memory than its limit; raise the limit or lower the heap`),
@@ -175,7 +175,7 @@ func TestAssess(t *testing.T) {
 				`Strimzi can't reconcile Kafka "demo" and retries: InvalidResourceException: Version 9.9.9 is not supported`),
 		},
 		"RefusedBefore": {
-			reason: "the refusal was of an older spec",
+			reason: "the refusal is of an older generation",
 			given:  cluster{generation: 2, status: refused},
 			want:   environment.NotReady(v1alpha1.ReasonCreating, `Kafka "demo" is being created: 0 of 4 nodes are ready`),
 		},
@@ -189,12 +189,12 @@ func TestAssess(t *testing.T) {
 			want:  environment.Ready(`Kafka "demo" is ready: 1 broker and 3 controllers, version 4.3.1`),
 		},
 		"BrokerGone": {
-			reason: "Strimzi looks again only every two minutes",
+			reason: "Strimzi reconciles only every two minutes",
 			given:  cluster{status: ready, pods: nodes(false)},
 			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was ready, but its pods are not as declared: 3 of 4 nodes are ready`),
 		},
 		"NodeTooMany": {
-			reason: "a node of a larger cluster has not gone yet",
+			reason: "a node of a larger cluster is still being removed",
 			given:  cluster{status: ready, pods: append(nodes(true), node("broker-uqnlkapi", 4, false))},
 			want:   environment.NotReady(v1alpha1.ReasonNotReady, `Kafka "demo" was ready, but its pods are not as declared: 4 of 4 nodes are ready`),
 		},

@@ -148,7 +148,7 @@ func TestExternalIsNotBuilt(t *testing.T) {
 		External: &v1alpha1.ExternalKafka{BootstrapServers: []string{"b-1:9092"}},
 	})
 	if got := kafka.Build(req, "v1"); len(got) != 0 {
-		t.Errorf("%d objects for brokers that are somebody else's", len(got))
+		t.Errorf("%d objects for external brokers", len(got))
 	}
 	if got := kafka.Assess(req, environment.Observed{}); !got.Ready {
 		t.Errorf("not ready: %s", got.Message)

@@ -89,7 +89,7 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonCreating, making),
 		},
 		"Stale": {
-			reason: "what the cache holds is the Deployment of the run before",
+			reason: "the cache has the Deployment of the previous run",
 			edit: func(o *environment.Observed) {
 				o.Get("Deployment", "demo-mod-inventory").SetAnnotations(nil)
 				o.Pods = o.Pods[2:]
@@ -104,7 +104,7 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonNotReady, probing),
 		},
 		"NotScaled": {
-			reason: "the Deployment of the same template with other replicas",
+			reason: "same template, other number of replicas",
 			edit: func(o *environment.Observed) {
 				o.Get("Deployment", "demo-mod-inventory").Object["spec"].(map[string]any)["replicas"] = int64(1)
 			},
@@ -136,7 +136,7 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonCreating, making),
 		},
 		"EarlierPod": {
-			reason: "it still takes a share of the load and of the data",
+			reason: "an old pod still receives requests and data",
 			edit: func(o *environment.Observed) {
 				o.Pods = append(o.Pods, pod("mod-inventory", "old", "another"))
 			},
@@ -149,7 +149,7 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonRolling, older),
 		},
 		"EvictedPod": {
-			reason: "a pod that is over takes no part",
+			reason: "a finished pod is ignored",
 			edit: func(o *environment.Observed) {
 				evicted := pod("mod-inventory", "old", "another")
 				evicted.Status.Phase = corev1.PodFailed
@@ -168,7 +168,7 @@ func TestAssess(t *testing.T) {
 				`demo-mod-inventory: image "inventory:1" of container "mod-inventory" can't be pulled; put it on every node: its pull policy is Never`),
 		},
 		"TroubleOfEarlier": {
-			reason: "what is wrong with a pod of the run before is no concern of this run",
+			reason: "problems of the previous run's pods do not concern this run",
 			edit: func(o *environment.Observed) {
 				earlier := pod("mod-inventory", "old", "another")
 				earlier.Status.ContainerStatuses = []corev1.ContainerStatus{{

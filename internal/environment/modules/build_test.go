@@ -173,24 +173,24 @@ func TestEnvironment(t *testing.T) {
 			want: map[string]string{"TARGET_URL": "http://okapi.folio.svc:9130", "GATEWAY_URL": "http://demo-gateway:9130"},
 		},
 		"NoTenant": {
-			reason: "a system without a tenant is no FOLIO",
+			reason: "a system without a tenant is not FOLIO",
 			edit:   func(r *environment.Request) { r.System.Target.Tenant = "" },
 			want:   map[string]string{"TARGET_URL": "http://demo-gateway:9130", "TENANT": "-", "OKAPI_URL": "-"},
 		},
 		"AnotherVariable": {
-			reason: "each image's start script has its own",
+			reason: "each image's start script reads its own variable",
 			edit: func(r *environment.Request) {
 				r.System.Modules[0].JVM = &v1alpha1.JVM{Variable: "JAVA_OPTS_APPEND", Options: []string{"-Dx=y"}}
 			},
 			want: map[string]string{"JAVA_OPTS_APPEND": "-Xlog:gc+init:stdout -Dx=y", "JAVA_OPTIONS": "-"},
 		},
 		"NoReset": {
-			reason: "without a reset modules run on from run to run",
+			reason: "without a reset, modules keep running between runs",
 			edit:   func(r *environment.Request) { r.Reset = v1alpha1.ResetNone },
 			want:   map[string]string{"PERFLAB_RUN": "-"},
 		},
 		"OwnValue": {
-			reason: "what the module declares wins, and appears once",
+			reason: "the module's own declaration takes precedence, and appears once",
 			edit: func(r *environment.Request) {
 				r.System.Modules[0].Env = []corev1.EnvVar{{Name: "DB_HOST", Value: "mine"}, {Name: "JAVA_OPTIONS", Value: "-Xint"}}
 			},
@@ -209,7 +209,7 @@ func TestEnvironment(t *testing.T) {
 			want: map[string]string{"DB_HOST": "demo-pg-rw", "DB_HOST_READER": "-", "DB_PORT_READER": "-"},
 		},
 		"KnownNoReader": {
-			reason: "FOLIO's mod-inventory has no database, as is known",
+			reason: "FOLIO's mod-inventory is known to have no database",
 			edit: func(r *environment.Request) {
 				split(v1alpha1.ReadWriteSplit{Enabled: true})(r)
 				r.System.Modules[0].ReadsFromReplica = nil
@@ -275,7 +275,7 @@ func TestEnvironment(t *testing.T) {
 			want: map[string]string{"PERFLAB_RUN": "demo-1-a-b"},
 		},
 		"OneReplica": {
-			reason: "not more copies than the topics have",
+			reason: "the replication factor of the topics",
 			edit:   func(r *environment.Request) { r.System.Kafka.Topics[0].Replicas = 1 },
 			want:   map[string]string{"REPLICATION_FACTOR": "1"},
 		},
@@ -378,13 +378,13 @@ func TestFingerprint(t *testing.T) {
 		},
 		"Image":    {edit: func(r *environment.Request) { r.System.Modules[1].Image = "gateway:2" }, gateway: true},
 		"User":     {edit: func(r *environment.Request) { r.System.Modules[1].RunAsUser = ptr.To[int64](1000) }, gateway: true},
-		"Replicas": {reason: "more pods are no other pods", edit: func(r *environment.Request) { r.System.Modules[0].Replicas = ptr.To[int32](3) }},
+		"Replicas": {reason: "more replicas do not change the template", edit: func(r *environment.Request) { r.System.Modules[0].Replicas = ptr.To[int32](3) }},
 		"Split": {
 			edit:      split(v1alpha1.ReadWriteSplit{Enabled: true, Exclude: []string{"gateway"}}),
 			inventory: true,
 		},
 		"Topics": {
-			reason: "modules have to follow ENV",
+			reason: "modules depend on ENV",
 			edit:   func(r *environment.Request) { r.System.Kafka.Topics[0].Partitions = 2 }, inventory: true, gateway: true,
 		},
 		"Placement": {

@@ -60,7 +60,7 @@ func TestCheckMatchesPostgreSQL(t *testing.T) {
 		"shared_buffer":               {"1GB"},
 		"io_method":                   {"worker"},
 		"force_parallel_mode":         {"on"},
-		"nobody_knows_it":             {"1"},
+		"unknown_setting":             {"1"},
 		"block_size":                  {"8192"},
 		"Work_Mem":                    {"4MB"},
 		"an_extension.setting":        {"1"},

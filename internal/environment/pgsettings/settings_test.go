@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 		"on for one of several":     {"huge_pages", "true", 18, ""},
 		"an extension's":            {"pg_stat_statements.max", "10000", 18, ""},
 		"a text":                    {"log_line_prefix", "%m [%p] ", 18, ""},
-		"an unknown release":        {"nobody_knows_it", "1", 19, ""},
+		"an unknown release":        {"unknown_setting", "1", 19, ""},
 		"a release of no image":     {"io_method", "worker", 0, ""},
 		"Kubernetes' milli":         {"shared_buffers", "512m", 18, `"512m" has a unit that PostgreSQL does not accept for shared_buffers: write 512MB`},
 		"Kubernetes' mebi":          {"work_mem", "64Mi", 18, "write 64MB"},
@@ -85,7 +85,7 @@ func TestBytes(t *testing.T) {
 	if number, is := pgsettings.Number("max_connections", "100"); !is || number != 100 {
 		t.Errorf("%g connections", number)
 	}
-	if _, is := pgsettings.Number("nobody_knows_it", "100"); is {
+	if _, is := pgsettings.Number("unknown_setting", "100"); is {
 		t.Error("a number of nothing")
 	}
 }

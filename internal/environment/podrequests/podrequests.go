@@ -57,8 +57,8 @@ func (p Pods) Requested(name corev1.ResourceName) resource.Quantity {
 
 // Requested returns the request of a container with these resources.
 func Requested(resources corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {
-	if asked, given := resources.Requests[name]; given {
-		return asked
+	if request, given := resources.Requests[name]; given {
+		return request
 	}
 	return resources.Limits[name]
 }

@@ -53,7 +53,7 @@ func TestAssess(t *testing.T) {
 		"Silent": {age: time.Minute, want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
 			`no operator reconciles PostgreSQL "demo-pg": it has no status; check that the CloudNativePG operator runs and watches namespace "lab"`)},
 		"Abandoned": {
-			reason: "its operator went after its first word", age: time.Minute, status: settingUp, want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
+			reason: "the operator stopped after its first status", age: time.Minute, status: settingUp, want: environment.NotReady(v1alpha1.ReasonOperatorSilent,
 				`PostgreSQL "demo-pg" has made no progress since CloudNativePG started to reconcile it: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1; `+
 					`if this persists, check that the CloudNativePG operator is still running`),
 		},
@@ -61,7 +61,7 @@ func TestAssess(t *testing.T) {
 			`PostgreSQL "demo-pg" is being created: 0 of 3 instances are ready; Setting up primary: Creating primary instance demo-pg-1`)},
 		"Ready": {status: healthy, want: environment.Ready(`PostgreSQL "demo-pg" is ready: 3 of 3 instances are ready`)},
 		"Earlier": {
-			reason: "CloudNativePG has no observedGeneration, so only the fingerprint tells",
+			reason: "CloudNativePG has no observedGeneration, so the fingerprint decides",
 			status: healthy, edit: func(o *unstructured.Unstructured) { o.SetAnnotations(nil) },
 			want: environment.NotReady(v1alpha1.ReasonReplacing, `PostgreSQL "demo-pg" of an earlier configuration still exists`),
 		},
@@ -70,7 +70,7 @@ func TestAssess(t *testing.T) {
 			want: environment.NotReady(v1alpha1.ReasonReplacing, `PostgreSQL "demo-pg" of an earlier configuration still exists`),
 		},
 		"OtherImage": {
-			reason: "healthy with the image of before is not healthy as declared",
+			reason: "healthy with the previous image is not ready",
 			status: healthy, edit: func(o *unstructured.Unstructured) {
 				o.Object["status"].(map[string]any)["image"] = "postgresql:14"
 			},

@@ -103,9 +103,9 @@ func TestSynchronous(t *testing.T) {
 		"NoSplit":      {instances: 2},
 		"Asynchronous": {instances: 2, split: &v1alpha1.ReadWriteSplit{Enabled: true}},
 		"Synchronous":  {instances: 2, split: &v1alpha1.ReadWriteSplit{Enabled: true, Synchronous: true}, want: int64(1)},
-		"ReadsOff":     {reason: "a baseline may differ in the reads alone", instances: 2, split: &v1alpha1.ReadWriteSplit{Synchronous: true}, want: int64(1)},
+		"ReadsOff":     {reason: "a baseline may differ only in reads", instances: 2, split: &v1alpha1.ReadWriteSplit{Synchronous: true}, want: int64(1)},
 		"Alone":        {reason: "CloudNativePG refuses to wait for more replicas than there are", instances: 1, split: &v1alpha1.ReadWriteSplit{Synchronous: true}},
-		"Undeclared":   {reason: "no number of instances is one instance", split: &v1alpha1.ReadWriteSplit{Synchronous: true}},
+		"Undeclared":   {reason: "the default is one instance", split: &v1alpha1.ReadWriteSplit{Synchronous: true}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

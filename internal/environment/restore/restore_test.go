@@ -106,7 +106,7 @@ func TestBuildContainerJob(t *testing.T) {
 		t.Errorf("image %q, env %v; command (-want +got):\n%s", container.Image, container.Env, diff)
 	}
 	if user := made.Spec.Template.Spec.SecurityContext.RunAsUser; user != nil || *made.Spec.ActiveDeadlineSeconds != 600 {
-		t.Errorf("user %v and %d s; a container of somebody else keeps its user, and the default is 10m", user, *made.Spec.ActiveDeadlineSeconds)
+		t.Errorf("user %v and %d s; a declared container keeps its user, and the default is 10m", user, *made.Spec.ActiveDeadlineSeconds)
 	}
 }
 

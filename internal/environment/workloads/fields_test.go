@@ -46,7 +46,7 @@ func TestUndoRestoresOnlyOurFields(t *testing.T) {
 			ours: `{"f:spec":{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}}`,
 			want: `{spec: {env: [{name: A, value: a}]}}`,
 		},
-		"an item that somebody has taken away": {
+		"an item that another client removed": {
 			was: `{spec: {env: [{name: A, value: a}]}}`, is: `{spec: {}}`, ours: `{}`, want: `{spec: {}}`,
 		},
 		"the order": {

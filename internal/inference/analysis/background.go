@@ -25,14 +25,14 @@ type Slowdown struct {
 
 // slowdowns compares each metric under a background load with the same metric alone. Primary
 // metrics come first.
-func slowdowns(asked analysisplan.Question, table *comparison.Table, all []arms.Arm) []Slowdown {
+func slowdowns(question analysisplan.Question, table *comparison.Table, all []arms.Arm) []Slowdown {
 	var found []Slowdown
 	for _, scenario := range table.Scenarios() {
 		for _, recorded := range table.Metrics(scenario) {
 			name, window := metric.CutWindow(recorded)
 			during, isDuring := metric.CutDuring(window)
-			if isDuring && (asked.IsPrimary(name) || asked.IsPrimary(recorded) || metric.Parse(name).IsResponseTime()) {
-				found = append(found, metricSlowdowns(asked, table, all, scenario, name, during)...)
+			if isDuring && (question.IsPrimary(name) || question.IsPrimary(recorded) || metric.Parse(name).IsResponseTime()) {
+				found = append(found, metricSlowdowns(question, table, all, scenario, name, during)...)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func rank(first bool) int {
 	return 0
 }
 
-func metricSlowdowns(asked analysisplan.Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
+func metricSlowdowns(question analysisplan.Question, table *comparison.Table, all []arms.Arm, scenario, name, during string) []Slowdown {
 	loaded, _ := fit(table, scenario, metric.In(name, metric.During(during)), all)
 	alone, found := fit(table, scenario, metric.In(name, metric.Alone), all)
 	// Blocks are numbered per series; if one series lacks some, the numbers don't match.
@@ -58,7 +58,7 @@ func metricSlowdowns(asked analysisplan.Question, table *comparison.Table, all [
 	if err != nil {
 		return nil
 	}
-	primary := slices.ContainsFunc(asked.Primary, func(decisive string) bool {
+	primary := slices.ContainsFunc(question.Primary, func(decisive string) bool {
 		base, _ := metric.CutWindow(decisive)
 		return base == name
 	})

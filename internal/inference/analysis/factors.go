@@ -31,14 +31,14 @@ type FactorLevel struct{ Factor, Level, Baseline string }
 
 // effects returns the main effects and interactions of a matrix's factors on primary metrics. It
 // fails if combinations are left out.
-func effects(asked analysisplan.Question, table *comparison.Table, matrix *v1alpha1.Matrix, all []arms.Arm) ([]Effect, error) {
+func effects(question analysisplan.Question, table *comparison.Table, matrix *v1alpha1.Matrix, all []arms.Arm) ([]Effect, error) {
 	if matrix == nil {
 		return nil, nil
 	}
 	numbered := newNumbering(matrix)
 	var found []Effect
 	for _, scenario := range table.Scenarios() {
-		for _, metric := range asked.Primary {
+		for _, metric := range question.Primary {
 			// The A/A control follows the combinations and does not change their numbers.
 			fitted, ok := fit(table, scenario, metric, all)
 			if !ok {

@@ -17,17 +17,17 @@ import (
 // ComputePrecision returns the widest interval over the blocks up to this one, without the A/A
 // control.
 func ComputePrecision(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) analysisplan.Precision {
-	asked := newAnswer(spec, all, blocks)
-	table, _ := tabulate(within(InOrder(runs), blocks), asked.Question.IsPrimary)
+	answer := newAnswer(spec, all, blocks)
+	table, _ := tabulate(within(InOrder(runs), blocks), answer.Question.IsPrimary)
 	// The seed affects only p-values, which are not used here.
-	compared, err := table.Compare(asked.options(0, runs))
+	compared, err := table.Compare(answer.options(0, runs))
 	if err != nil {
 		return analysisplan.Precision{}
 	}
 	widest := analysisplan.Precision{}
 	for i := range compared {
 		c := &compared[i]
-		if half := halfWidth(c, float64(asked.Question.ConfidencePercent)); !c.Twin && (!widest.Measured || half > widest.HalfWidthPercent) {
+		if half := halfWidth(c, float64(answer.Question.ConfidencePercent)); !c.Twin && (!widest.Measured || half > widest.HalfWidthPercent) {
 			widest = analysisplan.Precision{Measured: true, HalfWidthPercent: half, Scenario: c.Scenario, Metric: c.Metric, Arm: c.Arm}
 		}
 	}
@@ -37,30 +37,30 @@ func ComputePrecision(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []
 // ComputeStanding counts the primary comparisons without a verdict, over the blocks up to this one,
 // without the A/A control.
 func ComputeStanding(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun, blocks int32) analysisplan.VerdictProgress {
-	asked := newAnswer(spec, all, blocks)
+	answer := newAnswer(spec, all, blocks)
 	table, _ := tabulate(within(InOrder(runs), blocks), func(name string) bool {
-		return asked.Question.IsPrimary(name) || comparison.IsErrors(name)
+		return answer.Question.IsPrimary(name) || comparison.IsErrors(name)
 	})
-	compared, err := table.Compare(asked.withPairs(asked.options(seed, runs), spec, all))
+	compared, err := table.Compare(answer.withPairs(answer.options(seed, runs), spec, all))
 	if err != nil {
 		return analysisplan.VerdictProgress{}
 	}
 	standing := analysisplan.VerdictProgress{}
 	for i := range compared {
 		if c := &compared[i]; c.Primary && !c.Twin {
-			tally(&standing, c, asked.Question)
+			tally(&standing, c, answer.Question)
 		}
 	}
 	return standing
 }
 
 // tally adds a primary comparison.
-func tally(standing *analysisplan.VerdictProgress, c *comparison.Comparison, asked analysisplan.Question) {
+func tally(standing *analysisplan.VerdictProgress, c *comparison.Comparison, question analysisplan.Question) {
 	standing.Compared++
 	if c.Verdict.Decides() {
 		return
 	}
-	chance := c.Chance(asked.Looks, asked.Alpha())
+	chance := c.Chance(question.Looks, question.Alpha())
 	if standing.Undecided++; standing.Undecided == 1 || chance > standing.Chance {
 		standing.Chance, standing.Scenario, standing.Metric, standing.Arm = chance, c.Scenario, c.Metric, c.Arm
 	}

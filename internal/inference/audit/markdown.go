@@ -119,12 +119,12 @@ func (m *markdown) name(values []string) {
 	}
 }
 
-// said matches a sentence with both operands and the delta. A duration may be a clock time. Earlier
+// comparisonText matches a sentence with both operands and the delta. A duration may be a clock time. Earlier
 // releases wrote that an arm "has" its value.
-var said = regexp.MustCompile(`^(?:\S.*?: )?(.+): (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?, (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?: ([+−]?[\d.]+ ?[^( ,]*)(.*)$`)
+var comparisonText = regexp.MustCompile(`^(?:\S.*?: )?(.+): (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?, (\S+) (?:has )?([^:]+?)(?: \([\d:]+\))?: ([+−]?[\d.]+ ?[^( ,]*)(.*)$`)
 
 func (m *markdown) sentence(text string) {
-	parts := said.FindStringSubmatch(text)
+	parts := comparisonText.FindStringSubmatch(text)
 	if parts == nil {
 		return
 	}

@@ -363,8 +363,8 @@ const maxDifferences = 10
 // noteDifferences describes the differences between the experiments.
 func (r *Result) noteDifferences(a, b *side) {
 	for _, one := range []*side{a, b} {
-		if said := provenance.Elsewhere(one.record.Experiment); said != "" {
-			r.addNote("%s was %s: PerfLab did not observe its system", one.name, said)
+		if origin := provenance.Elsewhere(one.record.Experiment); origin != "" {
+			r.addNote("%s was %s: PerfLab did not observe its system", one.name, origin)
 		}
 	}
 	r.addDifferences("the baselines", settingDifferences(a, b, a.answer.Baseline, b.answer.Baseline))

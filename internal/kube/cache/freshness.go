@@ -117,8 +117,8 @@ func (r fresh) page(ctx context.Context, list client.ObjectList, options ...clie
 		return err
 	}
 	kind := listed.GroupKind()
-	asked := (&client.ListOptions{}).ApplyOptions(options)
-	if known := r.of(kind); known > 0 && asked.Continue == "" && asked.Raw == nil {
+	applied := (&client.ListOptions{}).ApplyOptions(options)
+	if known := r.of(kind); known > 0 && applied.Continue == "" && applied.Raw == nil {
 		err = r.Reader.List(ctx, list, append(slices.Clone(options), notOlderThan(known))...)
 		if !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 			return r.listed(kind, list, err)

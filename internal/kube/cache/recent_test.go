@@ -149,7 +149,7 @@ func TestWhatOthersWriteIsReadFromTheCache(t *testing.T) {
 
 // A cache that does not catch up, because it leaves objects out or versions have decreased,
 // is used as it is after a while.
-func TestNobodyWaitsLongForACache(t *testing.T) {
+func TestRequestsDoNotWaitLongForACache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBehind(fake.NewClientBuilder().WithStatusSubresource(&corev1.Pod{}).Build(), "trial")
 		pod := b.make(t)

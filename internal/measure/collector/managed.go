@@ -20,9 +20,9 @@ func CatchUpTime(run *v1alpha1.PerfRun) time.Duration {
 	if run.Spec.Measurement.Prometheus == nil {
 		return 0
 	}
-	asked := &Prometheus{}
-	asked.addManaged(&run.Spec.System)
-	if len(asked.Databases) == 0 && asked.Cluster == "" {
+	prometheus := &Prometheus{}
+	prometheus.addManaged(&run.Spec.System)
+	if len(prometheus.Databases) == 0 && prometheus.Cluster == "" {
 		return 0
 	}
 	return CatchUp

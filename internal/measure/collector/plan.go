@@ -128,14 +128,14 @@ func selector(labels map[string]string) string {
 }
 
 func prometheus(declared *v1alpha1.Prometheus, namespace string) *Prometheus {
-	asked := &Prometheus{URL: declared.URL}
+	prometheus := &Prometheus{URL: declared.URL}
 	for _, metric := range declared.Metrics {
-		asked.Metrics = append(asked.Metrics, Metric{
+		prometheus.Metrics = append(prometheus.Metrics, Metric{
 			Name: metric.Name, Label: metric.Label, Unit: metric.Unit,
 			Query: strings.ReplaceAll(metric.Query, "$namespace", namespace),
 		})
 	}
-	return asked
+	return prometheus
 }
 
 // servers are those of the pods if PerfLab runs them.

@@ -111,11 +111,11 @@ func CheckSamples(own *payload.Samples, run, pod string) error {
 	return cmp.Or(claim("run", run, own.Run), claim("pod", pod, own.Collector))
 }
 
-func claim(what, asked, said string) error {
-	if asked == said {
+func claim(what, expected, found string) error {
+	if expected == found {
 		return nil
 	}
-	return fmt.Errorf("%w: expected %s %q, but the log has the results of %s %q", ErrOtherSource, what, asked, what, said)
+	return fmt.Errorf("%w: expected %s %q, but the log has the results of %s %q", ErrOtherSource, what, expected, what, found)
 }
 
 // Unreadable returns the fault of a run with an invalid log.

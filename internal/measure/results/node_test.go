@@ -46,7 +46,7 @@ func TestWhatOthersUseOfTheNode(t *testing.T) {
 		}
 	}
 	if _, told := values(results.ObserveServers(onNode(1.9, -1, 60), window("", 5, 25)))["node/otherCpu/average"]; told {
-		t.Error("others use CPU where nobody knows what the run's pods use")
+		t.Error("other pods use CPU, although the use of the run's pods is unknown")
 	}
 	if got := values(results.ObserveServers(onNode(1.9, 0.5, 60), window("during-create", 5, 25)))["node/otherCpu/average@during-create"]; got != "1.4 cores" {
 		t.Errorf("in a window others use %q, want 1.4 cores", got)
@@ -142,7 +142,7 @@ func TestCheckNode(t *testing.T) {
 		},
 		"full beside a cluster's own daemons":      {samples: onNode(2, 1.4, 80), warning: "30 % with other work"},
 		"others where CPUs are idle":               {samples: onNode(1.5, 0.2, 60)},
-		"others where nobody waits":                {samples: onNode(1.9, 0.2, 10)},
+		"others without pressure":                  {samples: onNode(1.9, 0.2, 10)},
 		"quotas make tasks wait on an idle node":   {samples: onNode(0.6, 0.5, 90)},
 		"a kernel that does not tell of waiting":   {samples: onNode(1.98, 0.3, -1), fault: "were 99 % busy, 84 % with other work; wait"},
 		"the use of the run's pods is unknown":     {samples: onNode(1.98, -1, 95), warning: "were 99 % busy, and tasks waited for a CPU in 95 %"},
@@ -171,7 +171,7 @@ func TestCheckNode(t *testing.T) {
 }
 
 // Few figures are not enough to attribute the use of CPU to others.
-func TestNobodyIsBlamedForAShortWhile(t *testing.T) {
+func TestShortUseByOthersIsAllowed(t *testing.T) {
 	samples := onNode(1.98, 0.48, 95)
 	use, _ := results.FindNode(samples, window("", 5, 6))
 	if use.Known = 30 * time.Second; use.OtherPercent < 70 {
@@ -182,7 +182,7 @@ func TestNobodyIsBlamedForAShortWhile(t *testing.T) {
 	}
 	use.Known = 45 * time.Second
 	if fault, _ := results.CheckNode(use, v1alpha1.Validity{}); fault == nil {
-		t.Error("after 45 s nobody is blamed")
+		t.Error("after 45 s, no other pod is reported")
 	}
 }
 
@@ -216,6 +216,6 @@ func TestNodeOfSeveral(t *testing.T) {
 		t.Errorf("the node is %+v, want worker-1", use)
 	}
 	if _, known := results.FindNode(sampledFor(constant(1), constant(1)).Samples, window("", 5, 25)); known {
-		t.Error("a node is known that nobody asked")
+		t.Error("reports a node that was not sampled")
 	}
 }

@@ -107,9 +107,9 @@ func quantities(samples *payload.Samples) []quantity {
 		}
 		parts[key] = append(parts[key], series)
 	}
-	asked := map[string]payload.Container{}
+	containers := map[string]payload.Container{}
 	for _, container := range samples.Containers {
-		asked[container.Component+"/"+container.Instance] = container
+		containers[container.Component+"/"+container.Instance] = container
 	}
 	var found []quantity
 	for key, series := range parts {
@@ -117,10 +117,10 @@ func quantities(samples *payload.Samples) []quantity {
 		own.points, own.reach = sumSeries(series, shares[own.resource]), sampleReach(series)
 		switch own.resource {
 		case metric.CPU:
-			own.ofRequest = percentOfAmount(series, asked, func(c payload.Container) float64 { return c.CPURequest })
-			own.ofLimit = percentOfAmount(series, asked, func(c payload.Container) float64 { return c.CPULimit })
+			own.ofRequest = percentOfAmount(series, containers, func(c payload.Container) float64 { return c.CPURequest })
+			own.ofLimit = percentOfAmount(series, containers, func(c payload.Container) float64 { return c.CPULimit })
 		case metric.Memory:
-			own.ofRequest = percentOfAmount(series, asked, func(c payload.Container) float64 { return c.MemoryRequest })
+			own.ofRequest = percentOfAmount(series, containers, func(c payload.Container) float64 { return c.MemoryRequest })
 		}
 		found = append(found, own)
 	}
@@ -187,10 +187,10 @@ func present(series []payload.SampleSeries, at time.Time) int {
 }
 
 // percentOfAmount returns the use of containers with a request or limit as a share of it.
-func percentOfAmount(series []payload.SampleSeries, asked map[string]payload.Container, amount func(payload.Container) float64) payload.Points {
+func percentOfAmount(series []payload.SampleSeries, containers map[string]payload.Container, amount func(payload.Container) float64) payload.Points {
 	var used, wanted []payload.SampleSeries
 	for _, one := range series {
-		total := amount(asked[one.Component+"/"+one.Instance])
+		total := amount(containers[one.Component+"/"+one.Instance])
 		if total <= 0 {
 			continue
 		}

@@ -28,7 +28,7 @@ var times = []struct {
 func newTrend(values map[string]float64) Trend {
 	trend := Trend{Count: values["count"], Times: map[string]float64{}}
 	for _, one := range times {
-		if value, told := values[one.k6]; told {
+		if value, found := values[one.k6]; found {
 			trend.Times[one.statistic] = value
 		}
 	}

@@ -141,7 +141,7 @@ func TestGuards(t *testing.T) {
 func TestHashDependsOnQuestion(t *testing.T) {
 	base := analysisplan.New(&v1alpha1.PerfExperimentSpec{}).Hash()
 	if base != "81bd4b06783676a1" {
-		t.Errorf("a question without any settings has the hash %s, and a version before had another: experiments that are on would be asked anew", base)
+		t.Errorf("a question without any settings has the hash %s, and a version before had another: running experiments would be analyzed again", base)
 	}
 	spelled := &v1alpha1.PerfExperimentSpec{Analysis: v1alpha1.Analysis{MarginPercent: 5, ConfidencePercent: 95}}
 	if analysisplan.New(spelled).Hash() != base {

@@ -129,6 +129,6 @@ func TestTwin(t *testing.T) {
 		})
 	}
 	if _, found := arms.Twin(arms.All(twoByTwo(), systems.Full())); found {
-		t.Error("a twin nobody asked for")
+		t.Error("an undeclared A/A control")
 	}
 }

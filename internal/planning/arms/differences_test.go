@@ -103,20 +103,20 @@ func TestConfounded(t *testing.T) {
 		"OneThing": {spec: listed(partitions(4))},
 		"Nothing":  {spec: listed(nil)},
 		"ManyModules": {
-			reason: "one heap in many modules is one thing",
+			reason: "the same heap in many modules is one difference",
 			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "*", JVM: &v1alpha1.JVM{Heap: &v1alpha1.Heap{MaxRAMPercentage: "66"}}})),
 		},
 		"NewVariable": {
-			reason: "a variable with its value is one thing",
+			reason: "a variable with its value is one difference",
 			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "*", Env: []corev1.EnvVar{{Name: "SLOW", Value: "30"}}})),
 		},
 		"VariableAndImage": {
-			reason: "what may be a secret stays one",
+			reason: "values that may be secret are not shown",
 			spec:   listed(modulesSet(v1alpha1.ModuleSet{Name: "gateway", Image: "gateway:2", Env: []corev1.EnvVar{{Name: "DB_PASSWORD", Value: "hunter2"}}})),
 			want:   []string{`arm "changed" differs from the baseline in 2 settings: modules[*].env[*] (not set → (not shown)), modules[*].image (gateway:1 → gateway:2)`},
 		},
 		"Mode": {
-			reason: "another mode takes other nodes",
+			reason: "another mode needs other nodes",
 			spec:   listed(kafkaSet(v1alpha1.KafkaSet{Mode: v1alpha1.KafkaModeZooKeeper, ZooKeeper: &nodes})),
 		},
 		"TwoThings": {
@@ -162,7 +162,7 @@ func TestChanges(t *testing.T) {
 			want:        []arms.Change{{Setting: "postgres.parameters.work_mem", Baseline: "not set", Arm: "8MB"}},
 		},
 		"Alike": {
-			reason: "what is done to several modules is told once",
+			reason: "a change to several modules is listed once",
 			differences: []v1alpha1.Difference{
 				{Setting: "modules[a].jvm.heap", Baseline: "1Gi", Arm: "2Gi"},
 				{Setting: "modules[b].jvm.heap", Baseline: "3Gi", Arm: "2Gi"},
@@ -174,7 +174,7 @@ func TestChanges(t *testing.T) {
 			},
 		},
 		"JSON": {
-			reason: "lists and objects are told in words",
+			reason: "lists and objects are described in words",
 			differences: []v1alpha1.Difference{
 				{Setting: "postgres.readWriteSplit.exclude", Arm: `["a","b"]`},
 				{Setting: "postgres.readWriteSplit", Baseline: `{"enabled":true,"exclude":["a"]}`, Arm: "[]"},
@@ -187,7 +187,7 @@ func TestChanges(t *testing.T) {
 			},
 		},
 		"Variables": {
-			reason: "two variables of one value are two changes",
+			reason: "two variables with the same value are two changes",
 			differences: []v1alpha1.Difference{
 				{Setting: "modules[a].env[LINGER]", Arm: "5"},
 				{Setting: "modules[a].env[POOL]", Arm: "5"},
@@ -199,7 +199,7 @@ func TestChanges(t *testing.T) {
 			},
 		},
 		"Secret": {
-			reason:      "where a secret is taken from is told, what it is never",
+			reason:      "shows the source of a secret, never its value",
 			differences: []v1alpha1.Difference{{Setting: "modules[a].env[DB_PASSWORD]", Baseline: "hunter2", Arm: "from Secret db, key password"}},
 			want:        []arms.Change{{Setting: "env DB_PASSWORD (a)", Baseline: "(not shown)", Arm: "from Secret db, key password"}},
 		},

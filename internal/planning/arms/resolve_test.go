@@ -24,7 +24,7 @@ func TestResolve(t *testing.T) {
 		want func(*v1alpha1.System)
 	}{
 		"Nothing": {reason: "an arm without settings is the system", want: func(*v1alpha1.System) {}},
-		"Empty":   {reason: "so is one with an empty set", set: &v1alpha1.SystemSet{}, want: func(*v1alpha1.System) {}},
+		"Empty":   {reason: "an arm with empty settings is the system", set: &v1alpha1.SystemSet{}, want: func(*v1alpha1.System) {}},
 		"Partitions": {
 			reason: "only the named group changes, and of it only what is given",
 			set: kafkaSet(v1alpha1.KafkaSet{Topics: []v1alpha1.TopicGroupSet{
@@ -65,7 +65,7 @@ func TestResolve(t *testing.T) {
 			},
 		},
 		"HeapBySize": {
-			reason: "a size replaced by a percentage is gone; metaspace and options stay",
+			reason: "a percentage replaces the size; metaspace and options stay",
 			set: modulesSet(v1alpha1.ModuleSet{
 				Name: "mod-inventory",
 				JVM:  &v1alpha1.JVM{Heap: &v1alpha1.Heap{MaxRAMPercentage: "66"}},
@@ -75,7 +75,7 @@ func TestResolve(t *testing.T) {
 			},
 		},
 		"MetaspaceAndOptions": {
-			reason: "given alone they leave the heap as it is, and none means none",
+			reason: "options alone keep the heap; an empty list removes the options",
 			set: modulesSet(v1alpha1.ModuleSet{
 				Name: "mod-inventory",
 				JVM:  &v1alpha1.JVM{Metaspace: &v1alpha1.Metaspace{Max: ptr.To(resource.MustParse("1Gi"))}, Options: []string{}},
@@ -103,7 +103,7 @@ func TestResolve(t *testing.T) {
 			},
 		},
 		"Env": {
-			reason: "variables are replaced where they stand, new ones come last",
+			reason: "variables are replaced in place, new ones come last",
 			set: modulesSet(v1alpha1.ModuleSet{Name: "mod-inventory", Env: []corev1.EnvVar{
 				{Name: "NEW", Value: "1"}, {Name: "DB_MAXPOOLSIZE", Value: "20"},
 			}}),

@@ -55,28 +55,28 @@ func costs(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, prices map[string]
 
 func newCost(arm arms.Arm, list price.List, currency string, lasting time.Duration) Cost {
 	cost := Cost{Arm: arm.Name, Currency: currency, Nodes: map[string]int{}}
-	asked, apart := map[string]*amount{}, map[string]int{}
+	amounts, apart := map[string]*amount{}, map[string]int{}
 	for _, group := range podrequests.ForSystem(arm.System) {
 		instance := instanceType(group.Placement)
 		if instance == "" {
 			cost.Unplaced += group.Count
 			continue
 		}
-		if asked[instance] == nil {
-			asked[instance] = &amount{}
+		if amounts[instance] == nil {
+			amounts[instance] = &amount{}
 		}
-		asked[instance].add(group)
+		amounts[instance].add(group)
 		apart[instance] = max(apart[instance], nodesApart(group))
 	}
 	sum := new(big.Rat)
-	for _, instance := range slices.Sorted(maps.Keys(asked)) {
+	for _, instance := range slices.Sorted(maps.Keys(amounts)) {
 		size, known := instanceSize(instance)
 		each, priced := list[instance]
 		if !known || !priced {
 			cost.Unknown = append(cost.Unknown, instance)
 			continue
 		}
-		count := max(asked[instance].nodes(left(size)), apart[instance])
+		count := max(amounts[instance].nodes(left(size)), apart[instance])
 		cost.Nodes[instance] = count
 		sum.Add(sum, new(big.Rat).Mul(each, big.NewRat(int64(count), 1)))
 	}
@@ -121,8 +121,8 @@ type amount struct{ cpus, bytes float64 }
 
 func (a *amount) add(group podrequests.Pods) {
 	requested := func(name corev1.ResourceName) float64 {
-		asked := group.Requested(name)
-		return asked.AsApproximateFloat64() * float64(group.Count)
+		requested := group.Requested(name)
+		return requested.AsApproximateFloat64() * float64(group.Count)
 	}
 	a.cpus += requested(corev1.ResourceCPU)
 	a.bytes += requested(corev1.ResourceMemory)

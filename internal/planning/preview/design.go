@@ -215,9 +215,9 @@ func (d designer) declared(changed variant) Design {
 func (d designer) looking(changed variant, looks stats.InterimAnalyses) Design {
 	tried := d.trial(changed, int32(looks.Last)) //nolint:gosec // At most mostBlocks.
 	tried.Look = looks.At(looks.Last)
-	told := newLooks(tried, looks, d.margin)
-	design := d.with(changed, int32(math.Ceil(told.MeanBlocksAlike)))
-	design.Looks, design.DetectablePercent = told, effectPercent(tried.Detectable(wanted))
+	plan := newLooks(tried, looks, d.margin)
+	design := d.with(changed, int32(math.Ceil(plan.MeanBlocksAlike)))
+	design.Looks, design.DetectablePercent = plan, effectPercent(tried.Detectable(wanted))
 	return design
 }
 

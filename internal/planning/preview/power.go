@@ -83,10 +83,10 @@ type Looks struct {
 func newLooks(design stats.Design, looks stats.InterimAnalyses, marginPercent int32) *Looks {
 	margin := float64(marginPercent)
 	low, high := comparison.Ratio.Margin(margin, 1)
-	told := &Looks{First: looks.First, Last: looks.Last}
-	told.MeanBlocksAlike, _ = design.MeanBlocks(looks, 0, low, high)
-	told.MeanBlocksApart, _ = design.MeanBlocks(looks, math.Log1p(2*margin/100), low, high)
-	return told
+	plan := &Looks{First: looks.First, Last: looks.Last}
+	plan.MeanBlocksAlike, _ = design.MeanBlocks(looks, 0, low, high)
+	plan.MeanBlocksApart, _ = design.MeanBlocks(looks, math.Log1p(2*margin/100), low, high)
+	return plan
 }
 
 // String describes when an experiment stops.
@@ -160,27 +160,27 @@ func powers(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, assumed Assumptio
 }
 
 func newPower(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread) Power {
-	asked := analysisplan.New(spec)
+	question := analysisplan.New(spec)
 	design := stats.Design{
-		Arms: arms, Blocks: int(spec.DesignOrDefault().Blocks), Deviation: spread.CV, Alpha: asked.Alpha(), Family: family,
+		Arms: arms, Blocks: int(spec.DesignOrDefault().Blocks), Deviation: spread.CV, Alpha: question.Alpha(), Family: family,
 	}
-	if asked.Looks.Last > 0 {
-		design.Blocks, design.Look = asked.Looks.Last, asked.Looks.At(asked.Looks.Last)
+	if question.Looks.Last > 0 {
+		design.Blocks, design.Look = question.Looks.Last, question.Looks.At(question.Looks.Last)
 	}
 	power := Power{
 		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
 		Family: family, Blocks: int32(design.Blocks),
 		DetectablePercent: effectPercent(design.Detectable(wanted)), HalfWidthPercent: effectPercent(design.HalfWidth()),
 	}
-	low, high := comparison.Ratio.Margin(float64(asked.MarginPercent), 1)
+	low, high := comparison.Ratio.Margin(float64(question.MarginPercent), 1)
 	power.BlocksForMargin, _ = design.BlocksForEffect(high, wanted)
 	power.BlocksForVerdicts, _ = design.BlocksForVerdicts(low, high, wanted)
 	power.IfAlike, power.IfSlower = newChances(design.Chances(0, low, high)), newChances(design.Chances(high, low, high))
-	if asked.Looks.Last > 0 {
-		power.Looks = newLooks(design, asked.Looks, asked.MarginPercent)
+	if question.Looks.Last > 0 {
+		power.Looks = newLooks(design, question.Looks, question.MarginPercent)
 	}
-	if asked.HalfWidthPercent > 0 {
-		power.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(asked.HalfWidthPercent) / 100))
+	if question.HalfWidthPercent > 0 {
+		power.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(question.HalfWidthPercent) / 100))
 	}
 	return power
 }

@@ -108,8 +108,8 @@ func New(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed As
 		byArm[run.Arm] += lasting[run.Scenario] + assumed.Overhead
 	}
 	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.DesignOrDefault(), elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
-	asked := analysisplan.New(spec)
-	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = asked.Primary, asked.MarginPercent, asked.ConfidencePercent
+	question := analysisplan.New(spec)
+	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = question.Primary, question.MarginPercent, question.ConfidencePercent
 	preview.Capacities, preview.Faults = capacities(spec, assumed.ConfigMaps), faults(spec)
 	preview.Power = powers(spec, planned.Arms, assumed)
 	preview.Designs = designs(spec, planned.Arms, assumed)

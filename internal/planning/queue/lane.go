@@ -26,13 +26,13 @@ type Lane struct {
 
 // NewLane returns the lane that an experiment occupies, for the lane it declares and the
 // systems it compares.
-func NewLane(asked *v1alpha1.Lane, systems []v1alpha1.System) Lane {
+func NewLane(lane *v1alpha1.Lane, systems []v1alpha1.System) Lane {
 	switch {
-	case asked == nil:
+	case lane == nil:
 		return Lane{}
-	case asked.Type == v1alpha1.LaneNamed:
-		return Lane{Name: asked.Name}
-	case asked.Type == v1alpha1.LaneNodes && len(Unbound(systems)) == 0:
+	case lane.Type == v1alpha1.LaneNamed:
+		return Lane{Name: lane.Name}
+	case lane.Type == v1alpha1.LaneNodes && len(Unbound(systems)) == 0:
 		return Lane{Nodes: nodeSelectors(systems)}
 	default:
 		return Lane{}

@@ -106,9 +106,9 @@ func TestAdvance(t *testing.T) {
 		atBlock bool
 		holds   bool
 	}{
-		"nobody there":                           {nil, mine, true, true},
+		"empty queue":                            {nil, mine, true, true},
 		"first in line":                          {[]Entry{mine, other}, mine, true, true},
-		"somebody measures":                      {[]Entry{mine, with(other, func(ticket *Entry) { ticket.Acquired = at(2) })}, mine, true, false},
+		"another measures":                       {[]Entry{mine, with(other, func(ticket *Entry) { ticket.Acquired = at(2) })}, mine, true, false},
 		"in a block":                             {[]Entry{held, other}, held, false, true},
 		"at a block, others wait":                {[]Entry{held, other}, held, true, false},
 		"at a block, only the namespace's waits": {[]Entry{held, neighbour}, held, true, true},

@@ -29,10 +29,10 @@ func Release(spec *v1alpha1.PerfScheduleSpec, trigger v1alpha1.Trigger, due time
 	if zone, err := loadZone(spec.TimeZone); err == nil {
 		due = due.In(zone)
 	}
-	said := []rune(strings.NewReplacer(
+	runes := []rune(strings.NewReplacer(
 		"{tags}", tags(images), "{date}", due.Format("2006-01-02"), "{time}", due.Format("2006-01-02T15:04"),
 	).Replace(wording))
-	return string(said[:min(len(said), maxRelease)])
+	return string(runes[:min(len(runes), maxRelease)])
 }
 
 // reservedPrefixes are prefixes of labels and annotations with which other tools track what

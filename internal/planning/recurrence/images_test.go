@@ -47,7 +47,7 @@ func TestObserveWorkload(t *testing.T) {
 		"one container counts":           {source: one, object: workload(t), images: []string{"okapi:1"}},
 		"it is not there":                {source: all, missing: `there is no Deployment "okapi" in the namespace`},
 		"it has no such container":       {source: one, object: workload(t, "name: okapi, image", "name: main, image"), missing: `has no container "okapi"`},
-		"nobody has seen the change yet": {source: one, object: workload(t, "observedGeneration: 3", "observedGeneration: 2"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
+		"the change is not observed yet": {source: one, object: workload(t, "observedGeneration: 3", "observedGeneration: 2"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
 		"an old pod is still there":      {source: one, object: workload(t, "status: {observedGeneration: 3, replicas: 2", "status: {observedGeneration: 3, replicas: 3"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
 		"a pod is not ready":             {source: one, object: workload(t, "readyReplicas: 2", "readyReplicas: 1"), images: []string{"okapi:1"}, waiting: "has not rolled out"},
 		"an experiment has adopted it":   {source: one, object: workload(t, "generation: 3}", "generation: 3, annotations: {perflab.dev/borrowed-by: lab/x}}"), waiting: "experiment lab/x has adopted"},

@@ -59,7 +59,7 @@ func TestTimes(t *testing.T) {
 	}{
 		"it is not yet due":                        {now: "2026-03-02T01:59:59Z", look: "2026-03-02T02:00:00Z"},
 		"it is due now":                            {now: "2026-03-02T02:00:00Z", made: night, look: "2026-03-03T02:00:00Z"},
-		"it was due while nobody was there":        {now: "2026-03-02T09:00:00Z", made: night, look: "2026-03-03T02:00:00Z"},
+		"it was due while no operator ran":         {now: "2026-03-02T09:00:00Z", made: night, look: "2026-03-03T02:00:00Z"},
 		"the last of those missed stands for all":  {now: "2026-03-05T09:00:00Z", made: "nightly-29544600", skipped: 3, look: "2026-03-06T02:00:00Z"},
 		"a hundred missed are not counted further": {now: "2027-03-01T09:00:00Z", made: "nightly-30064440", skipped: 100, look: "2027-03-02T02:00:00Z"},
 		"what was acted on is not due again": {now: "2026-03-02T09:00:00Z", edit: func(s *v1alpha1.PerfSchedule) {

@@ -84,7 +84,7 @@ func TestPatchesThatShapePods(t *testing.T) {
 		"a token by default":          {"Deployment", inPod(`{automountServiceAccountToken: null}`), pods(spec + ".automountServiceAccountToken")},
 		"a projected token":           {"Deployment", inPod(`{volumes: [{name: a, projected: {sources: [{serviceAccountToken: {path: t}}]}}]}`), pods(spec + ".volumes[0].projected.sources[0].serviceAccountToken")},
 		"a host path":                 {"Deployment", inPod(`{volumes: [{name: a, hostPath: {path: /}}]}`), pods(spec + ".volumes[0].hostPath")},
-		"a volume nobody knows":       {"Deployment", inPod(`{volumes: [{name: a, image: {reference: "a:1"}}]}`), pods(spec + ".volumes[0].image")},
+		"an unknown type of volume":   {"Deployment", inPod(`{volumes: [{name: a, image: {reference: "a:1"}}]}`), pods(spec + ".volumes[0].image")},
 		"no volumes":                  {"Deployment", inPod(`{volumes: null}`), pods(spec + ".volumes")},
 		"a runtime":                   {"Deployment", inPod(`{runtimeClassName: a}`), pods(spec + ".runtimeClassName")},
 		"a priority":                  {"Deployment", inPod(`{priorityClassName: system-node-critical}`), pods(spec + ".priorityClassName")},

@@ -46,7 +46,7 @@ func TestAdvance(t *testing.T) {
 		alike   bool
 	}{
 		"nothing yet": {
-			reason: "the first place comes first",
+			reason: "starts at the first position",
 			limits: limits, action: schedule.Start, arm: "a", attempt: 1,
 		},
 		"one is on": {
@@ -55,35 +55,35 @@ func TestAdvance(t *testing.T) {
 			limits: limits, action: schedule.Wait, active: "a-1",
 		},
 		"one has no phase yet": {
-			reason: "a run that was just made is on",
+			reason: "a new run is active",
 			seen:   []schedule.Attempt{attempt("a", 1, "")},
 			limits: limits, action: schedule.Wait, active: "a-1",
 		},
 		"one is on while suspended": {
-			reason: "suspend lets the run that is on finish",
+			reason: "suspend lets the active run finish",
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunLoading)},
 			limits: suspended, action: schedule.Wait, active: "a-1",
 		},
 		"first done": {
-			reason: "the next place follows",
+			reason: "continues at the next position",
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunSucceeded)},
 			limits: limits, action: schedule.Start, arm: "b", attempt: 1, done: 1,
 		},
 		"first invalid": {
-			reason: "an invalid run is repeated before the next place",
+			reason: "repeats an invalid run before the next position",
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunInvalid)},
 			limits: limits, action: schedule.Start, arm: "a", attempt: 2, invalid: 1,
 		},
 		"first deleted": {
-			reason: "the number of a deleted run is taken",
+			reason: "does not reuse the number of a deleted run",
 			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{1}}, action: schedule.Start, arm: "a", attempt: 2,
 		},
 		"deleted as often as it may be tried": {
-			reason: "deleting what failed is how to try again",
+			reason: "deleting the failed run retries it",
 			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{2}}, action: schedule.Start, arm: "a", attempt: 3,
 		},
 		"another one deleted": {
-			reason: "each position has attempts of its own",
+			reason: "attempts are counted for each position",
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunSucceeded)},
 			limits: schedule.Limits{MaxAttempts: 2, Made: []int32{2}}, action: schedule.Start, arm: "b", attempt: 1, done: 1,
 		},
@@ -93,7 +93,7 @@ func TestAdvance(t *testing.T) {
 			limits: limits, action: schedule.GiveUp, arm: "a", attempt: 3, invalid: 2,
 		},
 		"invalid twice in one way": {
-			reason: "what chance has no part in comes out the same a third time",
+			reason: "a deterministic failure is not tried a third time",
 			seen:   []schedule.Attempt{caused("a", 1, "heap"), caused("a", 2, "heap")},
 			limits: schedule.Limits{MaxAttempts: 3}, action: schedule.GiveUp, arm: "a", attempt: 3, invalid: 2, alike: true,
 		},
@@ -102,7 +102,7 @@ func TestAdvance(t *testing.T) {
 			limits: schedule.Limits{MaxAttempts: 3}, action: schedule.Start, arm: "a", attempt: 3, invalid: 2,
 		},
 		"invalid twice by chance": {
-			reason: "nobody knows whether it happens again",
+			reason: "the failure may be random",
 			seen:   []schedule.Attempt{attempt("a", 1, v1alpha1.RunInvalid), attempt("a", 2, v1alpha1.RunInvalid)},
 			limits: schedule.Limits{MaxAttempts: 3}, action: schedule.Start, arm: "a", attempt: 3, invalid: 2,
 		},

@@ -14,8 +14,8 @@ import (
 
 // judgeLane rejects a lane of nodes if some pods have no node selector, because they could
 // run on the nodes of another experiment.
-func judgeLane(found *judgement, asked *v1alpha1.Lane, systems []*v1alpha1.System) {
-	if asked == nil || asked.Type != v1alpha1.LaneNodes {
+func judgeLane(found *judgement, lane *v1alpha1.Lane, systems []*v1alpha1.System) {
+	if lane == nil || lane.Type != v1alpha1.LaneNodes {
 		return
 	}
 	compared := make([]v1alpha1.System, 0, len(systems))
@@ -30,7 +30,7 @@ func judgeLane(found *judgement, asked *v1alpha1.Lane, systems []*v1alpha1.Syste
 	if more := len(free) - len(named); more > 0 {
 		named = append(named, prose.Counted(more, "other"))
 	}
-	found.refuse(field.Invalid(field.NewPath("spec", "lane", "type"), asked.Type,
+	found.refuse(field.Invalid(field.NewPath("spec", "lane", "type"), lane.Type,
 		fmt.Sprintf("a lane of nodes needs a placement.nodeSelector for every component with pods, and there is none for %s: add it, or write type: Cluster", prose.Enumerate(named))))
 }
 

@@ -82,22 +82,22 @@ func TestFindingsHaveDeclaredPaths(t *testing.T) {
 		want   string
 	}{
 		"one of two settings": {
-			reason: "the arm sets the limit, and the heap is the system's",
+			reason: "the arm sets the limit; the heap is the system's",
 			sets:   []v1alpha1.ModuleSet{{Name: "mod-inventory", Resources: limited(limit)}},
 			want:   "spec.arms[1].set.modules[0].resources.limits.memory",
 		},
 		"both": {
-			reason: "the arm sets both, and the heap is what to mend",
+			reason: "the arm sets both; the heap has to change",
 			sets:   []v1alpha1.ModuleSet{{Name: "mod-inventory", Resources: limited(limit), JVM: heap("600Mi")}},
 			want:   "spec.arms[1].set.modules[0].jvm.heap.max",
 		},
 		"the particular one": {
-			reason: "what is meant for the one module is applied last",
+			reason: "settings of one module are applied last",
 			sets:   []v1alpha1.ModuleSet{{Name: "mod-inventory", JVM: heap("3Gi")}, {Name: "*", JVM: heap("1Gi")}},
 			want:   "spec.arms[1].set.modules[0].jvm.heap.max",
 		},
 		"the list": {
-			reason: "what is meant for several is applied after what is meant for all",
+			reason: "settings of several modules are applied after those of all",
 			sets:   []v1alpha1.ModuleSet{{Name: "*", JVM: heap("1Gi")}, {Names: []string{"mod-inventory"}, JVM: heap("3Gi")}},
 			want:   "spec.arms[1].set.modules[1].jvm.heap.max",
 		},

@@ -133,11 +133,11 @@ func IsSame(one, other *v1alpha1.AnnouncementStatus) bool {
 
 // New returns the announcements of an experiment in a fixed order.
 func New(experiment *v1alpha1.PerfExperiment) []Announcement {
-	told := experiment.Status.Announcement
-	if told == nil || told.Phase != experiment.Status.Phase {
+	status := experiment.Status.Announcement
+	if status == nil || status.Phase != experiment.Status.Phase {
 		return nil
 	}
-	if told.Phase == v1alpha1.ExperimentStalled {
+	if status.Phase == v1alpha1.ExperimentStalled {
 		return []Announcement{newStalled(experiment)}
 	}
 	all := []Announcement{newCompleted(experiment)}
@@ -201,9 +201,9 @@ func newChanged(experiment *v1alpha1.PerfExperiment, found *v1alpha1.SeriesChang
 		change.Differences[i] = prose.Printable(cut(change.Differences[i]))
 	}
 	data := Changed{newExperiment(experiment), *change, fmt.Sprintf("perflab bisect %s %s -n %s", change.Experiments[0], change.Experiments[1], experiment.Namespace)}
-	told := newAnnouncement(experiment, TypeChanged, data, change.Scenario, change.Metric, change.Arm, change.Experiments[1])
-	told.Change = change
-	return told
+	made := newAnnouncement(experiment, TypeChanged, data, change.Scenario, change.Metric, change.Arm, change.Experiments[1])
+	made.Change = change
+	return made
 }
 
 // cut truncates a sentence.
@@ -220,8 +220,8 @@ func RetryDelay(since time.Duration) time.Duration {
 const Deadline = 24 * time.Hour
 
 // Progress returns how many announcements a sink has received.
-func Progress(told *v1alpha1.AnnouncementStatus, sink string) int32 {
-	for _, one := range told.Sinks {
+func Progress(status *v1alpha1.AnnouncementStatus, sink string) int32 {
+	for _, one := range status.Sinks {
 		if one.Name == sink {
 			return one.Told
 		}

@@ -21,14 +21,14 @@ type events struct{ *caller }
 func (*events) Wants(announcement.Announcement) bool { return true }
 
 // Send sends the announcement as an event, whose id allows receivers to deduplicate.
-func (e *events) Send(ctx context.Context, told announcement.Announcement) error {
+func (e *events) Send(ctx context.Context, message announcement.Announcement) error {
 	made := event.New(event.CloudEventsVersionV1)
-	made.SetID(told.ID)
-	made.SetType(told.Type)
-	made.SetSource(told.Source)
-	made.SetSubject(told.Subject)
-	made.SetTime(told.Time)
-	if err := made.SetData(event.ApplicationJSON, told.Data); err != nil {
+	made.SetID(message.ID)
+	made.SetType(message.Type)
+	made.SetSource(message.Source)
+	made.SetSubject(message.Subject)
+	made.SetTime(message.Time)
+	if err := made.SetData(event.ApplicationJSON, message.Data); err != nil {
 		return fmt.Errorf("writing the event: %w", err)
 	}
 	ctx, stop := context.WithTimeout(ctx, callTime)

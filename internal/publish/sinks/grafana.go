@@ -22,7 +22,7 @@ import (
 type grafanaSink struct{ *caller }
 
 // Wants accepts changes of series, which have a place on a time axis.
-func (*grafanaSink) Wants(told announcement.Announcement) bool { return told.Change != nil }
+func (*grafanaSink) Wants(message announcement.Announcement) bool { return message.Change != nil }
 
 // annotation in Grafana's HTTP API.
 type annotation struct {
@@ -33,18 +33,18 @@ type annotation struct {
 
 // Send posts an annotation unless it exists: Grafana accepts duplicates, and an earlier
 // response may have been lost.
-func (g *grafanaSink) Send(ctx context.Context, told announcement.Announcement) error {
+func (g *grafanaSink) Send(ctx context.Context, message announcement.Announcement) error {
 	ctx, stop := context.WithTimeout(ctx, callTime)
 	defer stop()
-	change := told.Change
-	marked := "perflab-id:" + told.ID
+	change := message.Change
+	marked := "perflab-id:" + message.ID
 	known, err := g.has(ctx, change.Time.UnixMilli(), marked)
 	if known || err != nil {
 		return err
 	}
 	body, err := json.Marshal(annotation{
 		Time: change.Time.UnixMilli(),
-		Tags: []string{"perflab", told.Namespace, change.Experiments[1], strings.ToLower(string(change.Verdict)), marked},
+		Tags: []string{"perflab", message.Namespace, change.Experiments[1], strings.ToLower(string(change.Verdict)), marked},
 		// Grafana shows the text as HTML, and users choose the names of releases.
 		Text: html.EscapeString(prose.Printable(fmt.Sprintf("%s: %s.", change.Sentence, change.Verdict))),
 	})

@@ -179,7 +179,7 @@ func (c *caller) call(request *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, connectionError(err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // What was read is there, the rest is wanted by nobody.
+	defer answer.Body.Close() //nolint:errcheck // The response was read as far as needed.
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	switch status := answer.StatusCode; {
 	case status >= 200 && status < 300 && err == nil:

@@ -201,7 +201,7 @@ func TestGrafanaAnnotationIsUnique(t *testing.T) {
 	grafana := receivers.NewGrafana(t, "t0ken")
 	sink := open(t, "", grafana.URL, map[string]string{"token": "t0ken"})
 	if sink.Wants(announcement.Announcement{Type: announcement.TypeCompleted}) || !sink.Wants(told()) {
-		t.Error("Grafana is to be told of changes alone")
+		t.Error("Grafana receives more than changes")
 	}
 	// The first annotation is stored, but its response is lost.
 	grafana.LoseNext = true

@@ -197,11 +197,11 @@ func newHistoryDocument(history *releases.History) historyDocument {
 			})
 		}
 		for _, change := range series.Changes {
-			told := changeDocument{change.At, change.Delta, change.Low, change.High, change.P, string(change.Verdict), nil}
+			document := changeDocument{change.At, change.Delta, change.Low, change.High, change.P, string(change.Verdict), nil}
 			for _, difference := range change.Differences {
-				told.Differences = append(told.Differences, truncate(difference))
+				document.Differences = append(document.Differences, truncate(difference))
 			}
-			one.Changes = append(one.Changes, told)
+			one.Changes = append(one.Changes, document)
 		}
 		made.Series = append(made.Series, one)
 	}

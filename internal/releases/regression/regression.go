@@ -64,9 +64,9 @@ func Detect(this releases.Measurements, earlier []Earlier) (history *releases.Hi
 		return nil, nil, nil
 	}
 	var all []releases.Measurements
-	var told []v1alpha1.SeriesChange
+	var reported []v1alpha1.SeriesChange
 	for _, one := range before {
-		all, told = append(all, one.Measurements), append(told, one.Reported...)
+		all, reported = append(all, one.Measurements), append(reported, one.Reported...)
 	}
 	options, remark := selectOptions(&this)
 	history, err = releases.NewHistory(append(all, this), options)
@@ -81,7 +81,7 @@ func Detect(this releases.Measurements, earlier []Earlier) (history *releases.Hi
 	}
 	// AllNotes needs the length of the complete history.
 	history.Notes = history.AllNotes()
-	changes = newChanges(history, told)
+	changes = newChanges(history, reported)
 	keepNewestPoints(history)
 	if len(history.Series) == 0 {
 		return nil, nil, nil
@@ -118,14 +118,14 @@ func selectOptions(this *releases.Measurements) (options releases.Options, remar
 
 // newChanges returns the changes for better or worse that were not reported before, worst
 // first.
-func newChanges(history *releases.History, told []v1alpha1.SeriesChange) []v1alpha1.SeriesChange {
+func newChanges(history *releases.History, reported []v1alpha1.SeriesChange) []v1alpha1.SeriesChange {
 	var found []v1alpha1.SeriesChange
 	for i := range history.Series {
 		series := &history.Series[i]
 		for j := range series.Changes {
 			change := &series.Changes[j]
 			matters := change.Verdict == verdict.Worse || change.Verdict == verdict.Better
-			if matters && !wasReported(series, change, told) {
+			if matters && !wasReported(series, change, reported) {
 				found = append(found, newSeriesChange(series, change))
 			}
 		}
@@ -136,8 +136,8 @@ func newChanges(history *releases.History, told []v1alpha1.SeriesChange) []v1alp
 	return found[:min(len(found), MaxChanges)]
 }
 
-func verdictRank(told v1alpha1.Verdict) int {
-	if told == v1alpha1.VerdictWorse {
+func verdictRank(v v1alpha1.Verdict) int {
+	if v == v1alpha1.VerdictWorse {
 		return 0
 	}
 	return 1
@@ -145,8 +145,8 @@ func verdictRank(told v1alpha1.Verdict) int {
 
 // wasReported reports whether a change of the series in the same direction was reported near
 // this point. An additional point may move a detected change slightly.
-func wasReported(series *releases.Series, change *releases.Change, told []v1alpha1.SeriesChange) bool {
-	return slices.ContainsFunc(told, func(one v1alpha1.SeriesChange) bool {
+func wasReported(series *releases.Series, change *releases.Change, reported []v1alpha1.SeriesChange) bool {
+	return slices.ContainsFunc(reported, func(one v1alpha1.SeriesChange) bool {
 		if one.Scenario != series.Scenario || one.Metric != series.Metric || one.Arm != series.Arm || string(one.Verdict) != string(change.Verdict) {
 			return false
 		}
@@ -157,7 +157,7 @@ func wasReported(series *releases.Series, change *releases.Change, told []v1alph
 
 func newSeriesChange(series *releases.Series, change *releases.Change) v1alpha1.SeriesChange {
 	before, after := &series.Points[change.At-1], &series.Points[change.At]
-	told := v1alpha1.SeriesChange{
+	made := v1alpha1.SeriesChange{
 		Scenario: series.Scenario, Metric: series.Metric, Arm: series.Arm, Verdict: v1alpha1.Verdict(change.Verdict),
 		Delta: formatDecimal(change.Delta), Low: formatDecimal(change.Low), High: formatDecimal(change.High), Unit: series.DeltaUnit(),
 		Before: before.Release, After: after.Release, Experiments: []string{before.Experiment, after.Experiment},
@@ -165,9 +165,9 @@ func newSeriesChange(series *releases.Series, change *releases.Change) v1alpha1.
 		Time: metav1.Time{Time: after.Time.UTC().Truncate(time.Second)}, Sentence: truncate(series.Sentence(change)),
 	}
 	for _, difference := range change.Differences {
-		told.Differences = append(told.Differences, truncate(difference))
+		made.Differences = append(made.Differences, truncate(difference))
 	}
-	return told
+	return made
 }
 
 func formatDecimal(value float64) string { return strconv.FormatFloat(value, 'f', 2, 64) }

@@ -66,7 +66,7 @@ func TestDetectReportsStepOnce(t *testing.T) {
 	for n, changes := range told {
 		for _, change := range changes {
 			if _, known := at[change.Arm]; known {
-				t.Errorf("experiment %d is told of it again: %+v", n, change)
+				t.Errorf("experiment %d reports it again: %+v", n, change)
 			}
 			at[change.Arm] = n
 			if change.Verdict != v1alpha1.VerdictWorse || change.Metric != recorded.CheckIn || change.Unit != "%" || change.After != "r16" || change.Before != "r15" ||
@@ -77,7 +77,7 @@ func TestDetectReportsStepOnce(t *testing.T) {
 		}
 	}
 	if n := at[recorded.Base]; n < 17 || n > 21 {
-		t.Errorf("the step at 16 is told of by experiment %d", n)
+		t.Errorf("the step at 16 is reported by experiment %d", n)
 	}
 }
 

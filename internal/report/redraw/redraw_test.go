@@ -302,7 +302,7 @@ func TestOrdinaryPicturesLookAsTheyDid(t *testing.T) {
 		expect.NoError(t, err)
 		before, after := painted(document), painted(drawn)
 		if before != after || strings.HasPrefix(before, "0 ") {
-			t.Errorf("%s has pixels %s, and drawn anew %s", name, before, after)
+			t.Errorf("%s has pixels %s, and redrawn %s", name, before, after)
 		}
 	}
 }

@@ -57,8 +57,8 @@ func fillComparisonCard(c *document.Card, r *Record) {
 
 // pageTitle is the declared question, or one derived from the deciding metrics.
 func pageTitle(r *Record) string {
-	if asked := strings.TrimSpace(r.Experiment.Spec.Question); asked != "" {
-		return asked
+	if question := strings.TrimSpace(r.Experiment.Spec.Question); question != "" {
+		return question
 	}
 	var arms []string
 	for _, arm := range r.candidates() {

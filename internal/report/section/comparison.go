@@ -70,11 +70,11 @@ func directions(a *answer) string {
 		case verdict.LowerIsBetter:
 		}
 	}
-	told := metric.Directions(higher, a.Question.Higher)
+	text := metric.Directions(higher, a.Question.Higher)
 	if len(unknown) > 0 {
-		told += fmt.Sprintf(" The better direction is unknown for %s, so differences there have no verdict.", prose.Enumerate(unknown))
+		text += fmt.Sprintf(" The better direction is unknown for %s, so differences there have no verdict.", prose.Enumerate(unknown))
 	}
-	return told
+	return text
 }
 
 // isListed reports whether the tables list a comparison.

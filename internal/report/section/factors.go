@@ -54,18 +54,18 @@ func newEffect(r *Record, of *analysis.Effect, adjusted stats.Adjusted, look sta
 		Direction: r.answer.Question.Direction(of.Metric, unit),
 	}
 	evidence.Low, evidence.High = of.Scale.Margin(r.answer.marginPercent, center)
-	told := comparison.Comparison{
+	shown := comparison.Comparison{
 		Scenario: of.Scenario, Metric: of.Metric, Unit: unit, Scale: of.Scale, Blocks: int(r.answer.Blocks),
 		BaselineCenter: center, Delta: of.Scale.Display(of.Estimate.Value), Adjusted: adjusted.P,
 	}
-	told.Withheld = withheldFrom(r.answer, of)
+	shown.Withheld = withheldFrom(r.answer, of)
 	decided := verdict.Describe(evidence, r.answer.Question.Alpha())
-	if told.Withheld.Code == "" {
+	if shown.Withheld.Code == "" {
 		decided = verdict.Decide(evidence, r.answer.Question.Alpha())
 	}
-	told.Verdict, told.Low, told.High, told.Confidence = decided.Verdict, of.Scale.Display(decided.Low), of.Scale.Display(decided.High), 100*decided.Confidence
+	shown.Verdict, shown.Low, shown.High, shown.Confidence = decided.Verdict, of.Scale.Display(decided.Low), of.Scale.Display(decided.High), 100*decided.Confidence
 	return effect{
-		shownComparison: newShownComparison(&told), record: r, levels: of.Levels,
+		shownComparison: newShownComparison(&shown), record: r, levels: of.Levels,
 		from: of.Scale.Display(evidence.Low), to: of.Scale.Display(evidence.High), size: math.Abs(of.Estimate.Value) / of.Estimate.StandardError,
 	}
 }

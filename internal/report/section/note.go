@@ -33,8 +33,8 @@ type note struct {
 }
 
 // addMissing records once that a picture is not shown, or not completely.
-func (n *note) addMissing(told string) {
-	if !slices.Contains(n.missing, told) {
-		n.missing = append(n.missing, told)
+func (n *note) addMissing(text string) {
+	if !slices.Contains(n.missing, text) {
+		n.missing = append(n.missing, text)
 	}
 }

@@ -77,11 +77,11 @@ func pastSection(r *Record) []document.Section {
 }
 
 func asSentences(all []string) []string {
-	told := make([]string, 0, len(all))
+	sentences := make([]string, 0, len(all))
 	for _, one := range all {
-		told = append(told, prose.Sentence(one)+".")
+		sentences = append(sentences, prose.Sentence(one)+".")
 	}
-	return told
+	return sentences
 }
 
 // pastFound is the result, and its false-positive rate.

@@ -61,14 +61,14 @@ func changesSentence(history *releases.History) string {
 	for i := range history.Series {
 		changes += len(history.Series[i].Changes)
 	}
-	told := fmt.Sprintf("%s %s found", prose.Counted(changes, "change"), prose.Verb(changes, "was", "were"))
+	text := fmt.Sprintf("%s %s found", prose.Counted(changes, "change"), prose.Verb(changes, "was", "were"))
 	switch {
 	case changes == 0:
 		return "No change was found."
 	case regressed == 0:
-		return told + "; the latest change is not a regression in any series."
+		return text + "; the latest change is not a regression in any series."
 	}
-	return fmt.Sprintf("%s; in %d of %d series, the latest change is a regression.", told, regressed, len(history.Series))
+	return fmt.Sprintf("%s; in %d of %d series, the latest change is a regression.", text, regressed, len(history.Series))
 }
 
 // changeBlocks lists the changes between each pair of releases, with their differences.

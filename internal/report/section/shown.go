@@ -16,21 +16,21 @@ import (
 // ones, more places don't help.
 func (c *shownComparison) deltaFollows(places int) bool {
 	const epsilon = 1e-9
-	told := c.deltaFrom(digits.Round(c.BaselineCenter, places), digits.Round(c.ArmCenter, places))
-	off := math.Abs(told - digits.Round(c.Delta, c.places))
-	return math.IsNaN(c.Delta) || off <= math.Pow10(-c.places)/2*(1-epsilon) || math.Abs(told-c.Delta) <= epsilon*math.Abs(c.Delta)
+	delta := c.deltaFrom(digits.Round(c.BaselineCenter, places), digits.Round(c.ArmCenter, places))
+	off := math.Abs(delta - digits.Round(c.Delta, c.places))
+	return math.IsNaN(c.Delta) || off <= math.Pow10(-c.places)/2*(1-epsilon) || math.Abs(delta-c.Delta) <= epsilon*math.Abs(c.Delta)
 }
 
 // isAdjusted reports whether the delta differs from that of the centers, because some blocks lack
 // a run and the model adjusts for it.
 func (c *shownComparison) isAdjusted() bool {
 	const epsilon = 1e-6
-	told := c.deltaFrom(c.BaselineCenter, c.ArmCenter)
+	delta := c.deltaFrom(c.BaselineCenter, c.ArmCenter)
 	size := math.Abs(c.Delta)
 	if c.Scale == comparison.Difference {
 		size += math.Abs(c.BaselineCenter)
 	}
-	return math.Abs(told-c.Delta) > epsilon*math.Max(size, epsilon)
+	return math.Abs(delta-c.Delta) > epsilon*math.Max(size, epsilon)
 }
 
 // deltaFrom is the delta that a reader computes from two centers.

@@ -157,15 +157,15 @@ func (s *soak) durationText() string { return prose.Duration(s.longest.Round(tim
 func (s *soak) sentence(r *Record) string {
 	var found, none []string
 	for _, one := range []struct {
-		told  []string
+		texts []string
 		known bool
 		noun  string
 	}{{s.growthTexts(r), s.knowsGrowth, "growth"}, {s.restartTexts(), s.knowsRestarts, "restarts"}, {s.failures, s.knowsFailures, "failures"}} {
-		if more := len(one.told) - maxFigures; more > 0 {
-			one.told = append(one.told[:maxFigures:maxFigures], fmt.Sprintf("%d more under Results", more))
+		if more := len(one.texts) - maxFigures; more > 0 {
+			one.texts = append(one.texts[:maxFigures:maxFigures], fmt.Sprintf("%d more under Results", more))
 		}
-		found = append(found, one.told...)
-		if one.known && len(one.told) == 0 {
+		found = append(found, one.texts...)
+		if one.known && len(one.texts) == 0 {
 			none = append(none, "no "+one.noun)
 		}
 	}
@@ -179,19 +179,19 @@ func (s *soak) sentence(r *Record) string {
 }
 
 func (s *soak) growthTexts(r *Record) []string {
-	var told []string
+	var texts []string
 	for _, one := range s.growths {
-		told = append(told, one.text()+r.whereText(one.under, one.arm))
+		texts = append(texts, one.text()+r.whereText(one.under, one.arm))
 	}
-	return told
+	return texts
 }
 
 func (s *soak) restartTexts() []string {
-	var told []string
+	var texts []string
 	for _, one := range s.restarts {
-		told = append(told, one.text())
+		texts = append(texts, one.text())
 	}
-	return told
+	return texts
 }
 
 // chips count the findings.
@@ -269,7 +269,7 @@ func singleRun(r *Record) []string {
 // aloneSentence is the answer of an experiment with one arm and short loads: the values of the
 // deciding metrics.
 func aloneSentence(r *Record) string {
-	var told []string
+	var figures []string
 	for _, under := range r.scenarios {
 		for _, subject := range primaryMetrics(r, under) {
 			if found := under.at(subject, r.answer.Baseline); found != nil {
@@ -278,15 +278,15 @@ func aloneSentence(r *Record) string {
 				if len(r.scenarios) > 1 {
 					phrase = m.Under(under.Name)
 				}
-				told = append(told, phrase+" "+found.textWithUnit())
+				figures = append(figures, phrase+" "+found.textWithUnit())
 			}
 		}
 	}
-	if more := len(told) - maxFigures; more > 0 {
-		told = append(told[:maxFigures], fmt.Sprintf("%d more", more))
+	if more := len(figures) - maxFigures; more > 0 {
+		figures = append(figures[:maxFigures], fmt.Sprintf("%d more", more))
 	}
-	if len(told) == 0 {
+	if len(figures) == 0 {
 		return fmt.Sprintf("%s was measured; it is the only arm.", r.answer.Baseline)
 	}
-	return fmt.Sprintf("%s (only arm): %s.", r.answer.Baseline, joinAnd(told))
+	return fmt.Sprintf("%s (only arm): %s.", r.answer.Baseline, joinAnd(figures))
 }

@@ -68,9 +68,9 @@ func progress(r *Record) string {
 
 // verdicts are the primary comparisons in sentences, except for those at the head of the page.
 func verdicts(a *answer) []document.Item {
-	told := keyComparisons(a)
+	keys := keyComparisons(a)
 	return a.items(slices.DeleteFunc(decidingComparisons(a), func(c shownComparison) bool {
-		return slices.ContainsFunc(told, func(other shownComparison) bool { return other.Comparison == c.Comparison })
+		return slices.ContainsFunc(keys, func(other shownComparison) bool { return other.Comparison == c.Comparison })
 	}))
 }
 

@@ -33,13 +33,13 @@ func versions(r *Record) []document.Block {
 		return nil
 	}
 	for _, version := range versionNames {
-		var told []string
+		var found []string
 		for _, one := range known {
-			told = appendUnique(told, version.of(one.Versions))
+			found = appendUnique(found, version.of(one.Versions))
 		}
 		text := "unknown"
-		if len(told) > 0 {
-			text = strings.Join(told, ", ")
+		if len(found) > 0 {
+			text = strings.Join(found, ", ")
 		}
 		met.Rows = append(met.Rows, document.Row{Cells: document.TextCells(version.name, text)})
 	}

@@ -32,7 +32,7 @@ import (
 	"perflab.dev/perflab/internal/testing/recorded"
 )
 
-var update = flag.Bool("update", false, "write the record anew that has to hold for ever")
+var update = flag.Bool("update", false, "rewrite the record that every version must read")
 
 // seed with which the recorded experiment has an invalid run.
 const seed = 20
@@ -268,7 +268,7 @@ func TestVerifyDetectsChangedReport(t *testing.T) {
 	input.Experiment.Status.Evidence.Report = evidence.Sum([]byte("pages"))
 	found := newInput(t, &input)
 	if notes := verified(t, found).Notes; !slices.Contains(notes, "the stored report was not verified") {
-		t.Errorf("nobody has looked, and it says %q", notes)
+		t.Errorf("nothing was checked, and the notes are %q", notes)
 	}
 	for text, broken := range map[string]bool{"pages": false, "other pages": true} {
 		found.Report = ptr.To(evidence.Sum([]byte(text)))

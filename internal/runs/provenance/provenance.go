@@ -79,9 +79,9 @@ func Elsewhere(experiment *v1alpha1.PerfExperiment) string {
 	if tool == "" {
 		return ""
 	}
-	said := "measured elsewhere by " + tool
+	text := "measured elsewhere by " + tool
 	if files := strings.TrimSpace(experiment.Annotations[v1alpha1.AnnotationElsewhere]); files != "" {
-		said += fmt.Sprintf(", read from %s", files)
+		text += fmt.Sprintf(", read from %s", files)
 	}
-	return said
+	return text
 }

@@ -87,7 +87,7 @@ func New(t *testing.T) *Site {
 	s := &Site{t: t, pages: map[string]*Page{}, last: 1000}
 	mux := http.NewServeMux()
 	for _, one := range routes {
-		mux.HandleFunc(one.pattern, func(out http.ResponseWriter, asked *http.Request) { s.serve(out, asked, one) })
+		mux.HandleFunc(one.pattern, func(out http.ResponseWriter, request *http.Request) { s.serve(out, request, one) })
 	}
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -191,30 +191,30 @@ var routes = []route{
 	{"GET /wiki/rest/api/search", []string{"cql", "limit"}, (*Site).search},
 	{"POST /wiki/rest/api/content/{page}/label", nil, (*Site).addLabel},
 	{"PUT /wiki/rest/api/content/{page}/child/attachment", nil, (*Site).attach},
-	{"/", nil, func(_ *Site, asked *http.Request, _ *Page) (any, error) {
-		return nil, refuse(http.StatusNotFound, "no resource %s %s", asked.Method, asked.URL.Path)
+	{"/", nil, func(_ *Site, request *http.Request, _ *Page) (any, error) {
+		return nil, refuse(http.StatusNotFound, "no resource %s %s", request.Method, request.URL.Path)
 	}},
 }
 
 // serve answers as the site would, or rejects unknown requests.
-func (s *Site) serve(out http.ResponseWriter, asked *http.Request, of route) {
-	if s.Before != nil && s.Before(out, asked) {
+func (s *Site) serve(out http.ResponseWriter, request *http.Request, of route) {
+	if s.Before != nil && s.Before(out, request) {
 		return
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	status := http.StatusOK
-	answer, err := s.answer(asked, of)
+	answer, err := s.answer(request, of)
 	var refused *refusal
 	switch {
 	case errors.As(err, &refused):
 		status = refused.status
 		answer = map[string]any{"errors": []map[string]any{{"status": status, "code": strings.ToUpper(strings.ReplaceAll(http.StatusText(status), " ", "_")), "title": refused.title, "detail": nil}}}
-		if strings.HasPrefix(asked.URL.Path, "/wiki/rest/api") {
+		if strings.HasPrefix(request.URL.Path, "/wiki/rest/api") {
 			answer = map[string]any{"statusCode": status, "message": refused.title}
 		}
-	case asked.Method != http.MethodGet:
-		s.writes = append(s.writes, asked.Method+" "+asked.URL.Path)
+	case request.Method != http.MethodGet:
+		s.writes = append(s.writes, request.Method+" "+request.URL.Path)
 	}
 	if answer == nil {
 		out.WriteHeader(http.StatusNoContent)
@@ -227,30 +227,30 @@ func (s *Site) serve(out http.ResponseWriter, asked *http.Request, of route) {
 	}
 }
 
-func (s *Site) answer(asked *http.Request, of route) (any, error) {
-	user, token, _ := asked.BasicAuth()
+func (s *Site) answer(request *http.Request, of route) (any, error) {
+	user, token, _ := request.BasicAuth()
 	if user != User || subtle.ConstantTimeCompare([]byte(token), []byte(Token)) != 1 {
-		return nil, refuse(http.StatusUnauthorized, "Unauthorized: no login %s", asked.Header.Get("Authorization"))
+		return nil, refuse(http.StatusUnauthorized, "Unauthorized: no login %s", request.Header.Get("Authorization"))
 	}
-	for name := range asked.URL.Query() {
+	for name := range request.URL.Query() {
 		if of.pattern != "/" && !slices.Contains(of.query, name) {
 			return nil, refuse(http.StatusBadRequest, "unknown parameter %s", name)
 		}
 	}
-	id := asked.PathValue("page")
+	id := request.PathValue("page")
 	one := s.pages[id]
 	if id != "" && one == nil {
 		return nil, refuse(http.StatusNotFound, "no page %s", id)
 	}
-	return of.answer(s, asked, one)
+	return of.answer(s, request, one)
 }
 
 // read decodes a body without unknown fields.
-func read(asked *http.Request, into any) error {
-	if kind, _, _ := mime.ParseMediaType(asked.Header.Get("Content-Type")); kind != "application/json" {
+func read(request *http.Request, into any) error {
+	if kind, _, _ := mime.ParseMediaType(request.Header.Get("Content-Type")); kind != "application/json" {
 		return refuse(http.StatusUnsupportedMediaType, "%q is not JSON", kind)
 	}
-	decoder := json.NewDecoder(asked.Body)
+	decoder := json.NewDecoder(request.Body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
 		return refuse(http.StatusBadRequest, "the body: %v", err)
@@ -259,28 +259,28 @@ func read(asked *http.Request, into any) error {
 }
 
 // listing returns a page of a list, with the link to the next.
-func listing[T any](asked *http.Request, all []T) (any, error) {
-	limit, err := strconv.Atoi(asked.URL.Query().Get("limit"))
+func listing[T any](request *http.Request, all []T) (any, error) {
+	limit, err := strconv.Atoi(request.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > 250 {
 		return nil, refuse(http.StatusBadRequest, "limit must be from 1 to 250")
 	}
-	from, _ := strconv.Atoi(asked.URL.Query().Get("cursor"))
+	from, _ := strconv.Atoi(request.URL.Query().Get("cursor"))
 	to := min(from+part, len(all))
 	links := map[string]string{"base": "https://example.atlassian.net/wiki"}
 	if to < len(all) {
-		query := asked.URL.Query()
+		query := request.URL.Query()
 		query.Set("cursor", strconv.Itoa(to))
-		links["next"] = asked.URL.Path + "?" + query.Encode()
+		links["next"] = request.URL.Path + "?" + query.Encode()
 	}
 	return map[string]any{"results": append([]T{}, all[from:to]...), "_links": links}, nil
 }
 
-func (s *Site) spaces(asked *http.Request, _ *Page) (any, error) {
+func (s *Site) spaces(request *http.Request, _ *Page) (any, error) {
 	found := []map[string]any{}
-	if asked.URL.Query().Get("keys") == SpaceKey {
+	if request.URL.Query().Get("keys") == SpaceKey {
 		found = append(found, map[string]any{"id": spaceID, "key": SpaceKey, "name": "Performance", "type": "global", "status": "current"})
 	}
-	return listing(asked, found)
+	return listing(request, found)
 }
 
 func (s *Site) shown(one *Page) map[string]any {
@@ -292,8 +292,8 @@ func (s *Site) shown(one *Page) map[string]any {
 	}
 }
 
-func (s *Site) list(asked *http.Request, _ *Page) (any, error) {
-	query := asked.URL.Query()
+func (s *Site) list(request *http.Request, _ *Page) (any, error) {
+	query := request.URL.Query()
 	if query.Get("space-id") != spaceID || query.Get("status") != "current" || query.Get("body-format") != "storage" {
 		return nil, refuse(http.StatusBadRequest, "space-id, status and body-format are not %s, current and storage", spaceID)
 	}
@@ -301,7 +301,7 @@ func (s *Site) list(asked *http.Request, _ *Page) (any, error) {
 	if one := s.titled(query.Get("title")); one != nil {
 		found = append(found, s.shown(one))
 	}
-	return listing(asked, found)
+	return listing(request, found)
 }
 
 func (s *Site) get(_ *http.Request, one *Page) (any, error) {
@@ -313,12 +313,12 @@ type body struct {
 	Value          string `json:"value"`
 }
 
-func (s *Site) create(asked *http.Request, _ *Page) (any, error) {
+func (s *Site) create(request *http.Request, _ *Page) (any, error) {
 	var made struct {
 		SpaceID, Status, Title, ParentID string
 		Body                             body
 	}
-	if err := read(asked, &made); err != nil {
+	if err := read(request, &made); err != nil {
 		return nil, err
 	}
 	if made.SpaceID != spaceID {
@@ -333,7 +333,7 @@ func (s *Site) create(asked *http.Request, _ *Page) (any, error) {
 	return s.shown(s.add(made.Title, made.ParentID, made.Body.Value)), nil
 }
 
-func (s *Site) update(asked *http.Request, one *Page) (any, error) {
+func (s *Site) update(request *http.Request, one *Page) (any, error) {
 	var next struct {
 		ID, Status, Title string
 		Body              body
@@ -342,7 +342,7 @@ func (s *Site) update(asked *http.Request, one *Page) (any, error) {
 			Message string
 		}
 	}
-	if err := read(asked, &next); err != nil {
+	if err := read(request, &next); err != nil {
 		return nil, err
 	}
 	if next.ID != one.ID {
@@ -438,17 +438,17 @@ func checkElement(one xml.StartElement) error {
 	return nil
 }
 
-func (s *Site) labels(asked *http.Request, one *Page) (any, error) {
+func (s *Site) labels(request *http.Request, one *Page) (any, error) {
 	var shown []map[string]string
 	for _, name := range one.Labels {
 		shown = append(shown, map[string]string{"id": "9" + one.ID, "name": name, "prefix": "global"})
 	}
-	return listing(asked, shown)
+	return listing(request, shown)
 }
 
-func (s *Site) addLabel(asked *http.Request, one *Page) (any, error) {
+func (s *Site) addLabel(request *http.Request, one *Page) (any, error) {
 	var labels []struct{ Prefix, Name string }
-	if err := read(asked, &labels); err != nil {
+	if err := read(request, &labels); err != nil {
 		return nil, err
 	}
 	for _, label := range labels {
@@ -464,10 +464,10 @@ func (s *Site) addLabel(asked *http.Request, one *Page) (any, error) {
 
 var question = regexp.MustCompile(`^type = page AND space = "([^"]*)" AND label = "([^"]*)"$`)
 
-func (s *Site) search(asked *http.Request, _ *Page) (any, error) {
-	words := question.FindStringSubmatch(asked.URL.Query().Get("cql"))
+func (s *Site) search(request *http.Request, _ *Page) (any, error) {
+	words := question.FindStringSubmatch(request.URL.Query().Get("cql"))
 	if words == nil || words[1] != SpaceKey {
-		return nil, refuse(http.StatusBadRequest, "Could not parse cql : %s", asked.URL.Query().Get("cql"))
+		return nil, refuse(http.StatusBadRequest, "Could not parse cql : %s", request.URL.Query().Get("cql"))
 	}
 	results := []map[string]any{}
 	for _, id := range slices.Sorted(maps.Keys(s.pages)) {
@@ -478,7 +478,7 @@ func (s *Site) search(asked *http.Request, _ *Page) (any, error) {
 	return map[string]any{"results": results, "limit": 25, "size": len(results)}, nil
 }
 
-func (s *Site) attachments(asked *http.Request, one *Page) (any, error) {
+func (s *Site) attachments(request *http.Request, one *Page) (any, error) {
 	var shown []map[string]any
 	for _, name := range slices.Sorted(maps.Keys(one.Attachments)) {
 		file := one.Attachments[name]
@@ -487,14 +487,14 @@ func (s *Site) attachments(asked *http.Request, one *Page) (any, error) {
 			"fileSize": len(file.Body), "pageId": one.ID, "version": map[string]any{"number": file.Version},
 		})
 	}
-	return listing(asked, shown)
+	return listing(request, shown)
 }
 
-func (s *Site) attach(asked *http.Request, one *Page) (any, error) {
-	if token := asked.Header.Get("X-Atlassian-Token"); token != "nocheck" && token != "no-check" {
+func (s *Site) attach(request *http.Request, one *Page) (any, error) {
+	if token := request.Header.Get("X-Atlassian-Token"); token != "nocheck" && token != "no-check" {
 		return nil, refuse(http.StatusForbidden, "XSRF check failed")
 	}
-	file, fields, err := readForm(asked)
+	file, fields, err := readForm(request)
 	if err != nil {
 		return nil, refuse(http.StatusBadRequest, "the form: %v", err)
 	}
@@ -510,8 +510,8 @@ func (s *Site) attach(asked *http.Request, one *Page) (any, error) {
 }
 
 // readForm reads one file and the known fields.
-func readForm(asked *http.Request) (*Attachment, map[string]string, error) {
-	parts, err := asked.MultipartReader()
+func readForm(request *http.Request) (*Attachment, map[string]string, error) {
+	parts, err := request.MultipartReader()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -544,29 +544,29 @@ func readForm(asked *http.Request) (*Attachment, map[string]string, error) {
 	return file, fields, nil
 }
 
-func (s *Site) detach(asked *http.Request, _ *Page) (any, error) {
+func (s *Site) detach(request *http.Request, _ *Page) (any, error) {
 	for _, one := range s.pages {
 		for name, file := range one.Attachments {
-			if file.ID == asked.PathValue("attachment") {
+			if file.ID == request.PathValue("attachment") {
 				delete(one.Attachments, name)
 				return nil, nil //nolint:nilnil // There is no file.
 			}
 		}
 	}
-	return nil, refuse(http.StatusNotFound, "no attachment %s", asked.PathValue("attachment"))
+	return nil, refuse(http.StatusNotFound, "no attachment %s", request.PathValue("attachment"))
 }
 
-func (s *Site) properties(asked *http.Request, one *Page) (any, error) {
+func (s *Site) properties(request *http.Request, one *Page) (any, error) {
 	var shown []map[string]any
 	for key, kept := range one.Properties {
-		if wanted := asked.URL.Query().Get("key"); wanted == "" || wanted == key {
+		if wanted := request.URL.Query().Get("key"); wanted == "" || wanted == key {
 			shown = append(shown, map[string]any{"id": kept.ID, "key": key, "value": kept.Value, "version": map[string]any{"number": kept.Version}})
 		}
 	}
-	return listing(asked, shown)
+	return listing(request, shown)
 }
 
-func (s *Site) setProperty(asked *http.Request, one *Page) (any, error) {
+func (s *Site) setProperty(request *http.Request, one *Page) (any, error) {
 	var sent struct {
 		Key     string
 		Value   json.RawMessage
@@ -575,10 +575,10 @@ func (s *Site) setProperty(asked *http.Request, one *Page) (any, error) {
 			Message string
 		}
 	}
-	if err := read(asked, &sent); err != nil {
+	if err := read(request, &sent); err != nil {
 		return nil, err
 	}
-	id, kept := asked.PathValue("property"), one.Properties[sent.Key]
+	id, kept := request.PathValue("property"), one.Properties[sent.Key]
 	switch {
 	case sent.Key == "" || len(sent.Value) == 0:
 		return nil, refuse(http.StatusBadRequest, "a property has a key and a value")

@@ -299,11 +299,11 @@ func (c *Cache) write(u client.Client, object any, do func() error) error {
 // identity returns the key of a written object. Applied objects are unstructured.
 func identity(u client.Client, object any) (schema.GroupVersionKind, string, error) {
 	if applied, is := object.(runtime.ApplyConfiguration); is {
-		asked := applied.(interface {
+		object := applied.(interface {
 			GroupVersionKind() schema.GroupVersionKind
 			GetNamespace() string
 		})
-		return asked.GroupVersionKind(), asked.GetNamespace(), nil
+		return object.GroupVersionKind(), object.GetNamespace(), nil
 	}
 	typed := object.(client.Object)
 	kind, err := apiutil.GVKForObject(typed, u.Scheme())

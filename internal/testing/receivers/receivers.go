@@ -138,9 +138,9 @@ func (g *Grafana) Annotations() []Annotation {
 
 // find returns annotations with all of the tags, in a time range.
 func (g *Grafana) find(w http.ResponseWriter, r *http.Request) {
-	asked := r.URL.Query()
-	from, errFrom := strconv.ParseInt(asked.Get("from"), 10, 64)
-	to, errTo := strconv.ParseInt(asked.Get("to"), 10, 64)
+	query := r.URL.Query()
+	from, errFrom := strconv.ParseInt(query.Get("from"), 10, 64)
+	to, errTo := strconv.ParseInt(query.Get("to"), 10, 64)
 	if errFrom != nil || errTo != nil {
 		http.Error(w, "from and to are epoch milliseconds", http.StatusBadRequest)
 		return
@@ -148,7 +148,7 @@ func (g *Grafana) find(w http.ResponseWriter, r *http.Request) {
 	found := []Annotation{}
 	for _, one := range g.Annotations() {
 		has := one.Time >= from && one.Time <= to
-		for _, tag := range asked["tags"] {
+		for _, tag := range query["tags"] {
 			has = has && slices.Contains(one.Tags, tag)
 		}
 		if has {

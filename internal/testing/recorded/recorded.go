@@ -209,7 +209,7 @@ func (g *generator) run(block, position, attempt int32, arm string, scenario v1a
 }
 
 func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
-	told := &v1alpha1.EffectiveSystem{
+	made := &v1alpha1.EffectiveSystem{
 		KafkaMode: "KRaft", KafkaVersion: "4.3.1", KafkaBrokers: 3, PostgresInstances: 1,
 		Topics: []v1alpha1.EffectiveTopics{{Group: "data-import", Topics: 18, Partitions: 2, Replicas: 3, Source: "broker"}},
 		Nodes:  []v1alpha1.EffectiveNode{{Name: "node-a", InstanceType: "m7g.2xlarge", Pods: 9}, {Name: "node-b", InstanceType: "m7g.2xlarge", Pods: 8}},
@@ -220,12 +220,12 @@ func effective(system v1alpha1.System) *v1alpha1.EffectiveSystem {
 			limit := one.Resources.Limits[corev1.ResourceMemory]
 			heap = resource.NewQuantity(limit.Value()*66/100/(1<<20)*(1<<20), resource.BinarySI)
 		}
-		told.Modules = append(told.Modules, v1alpha1.EffectiveModule{
+		made.Modules = append(made.Modules, v1alpha1.EffectiveModule{
 			Name: one.Name, Replicas: 2, ImageID: fmt.Sprintf("registry.example/folioorg/%s@sha256:%064x", one.Name, (i+1)*0x5f3759df),
 			Heap: heap, Collector: "G1", Nodes: []string{"node-a", "node-b"},
 		})
 	}
-	return told
+	return made
 }
 
 func (g *generator) invalid(run *v1alpha1.PerfRun) {

@@ -143,8 +143,8 @@ func readAudit(log io.ReadSeeker, from int64, each func(auditEvent)) (end int64,
 	}
 }
 
-// asked counts the operator's requests from an offset of the log.
-func (c *cluster) asked(from int64) (found requests, end int64, err error) {
+// countRequests counts the operator's requests from an offset of the log.
+func (c *cluster) countRequests(from int64) (found requests, end int64, err error) {
 	found = requests{}
 	log, err := os.Open(c.audit)
 	if errors.Is(err, os.ErrNotExist) {

@@ -165,8 +165,8 @@ type started struct {
 	took time.Duration
 	late bool
 	used usage
-	// asked are the operator's requests until then.
-	asked requests
+	// requests are the operator's requests until then.
+	requests requests
 	// metrics are the operator's metrics at that time.
 	metrics families
 }
@@ -193,7 +193,7 @@ func (b *bench) start(ctx context.Context, c *cluster, then func(*operator) erro
 	if made.metrics, err = scrape(ctx, o.metrics); err != nil {
 		return nil, o.gone(err)
 	}
-	if made.asked, o.asked, err = c.asked(o.asked); err != nil {
+	if made.requests, o.auditOffset, err = c.countRequests(o.auditOffset); err != nil {
 		return nil, err
 	}
 	if then != nil && !made.late {
@@ -300,7 +300,7 @@ type cost struct {
 	// experimentPasses and runPasses count the reconciles of each controller.
 	experimentPasses, runPasses float64
 	reads, writes               float64
-	asked                       requests
+	requests                    requests
 }
 
 // measure measures events one after the other. Each starts when the operator has handled the
@@ -342,7 +342,7 @@ func (b *bench) observe(ctx context.Context, o *operator, during func() error) (
 	if err != nil {
 		return nil, err
 	}
-	if _, o.asked, err = o.cluster.asked(o.asked); err != nil {
+	if _, o.auditOffset, err = o.cluster.countRequests(o.auditOffset); err != nil {
 		return nil, err
 	}
 	if err := during(); err != nil {
@@ -353,10 +353,10 @@ func (b *bench) observe(ctx context.Context, o *operator, during func() error) (
 		return nil, err
 	}
 	found := after.less(before)
-	if found.asked, o.asked, err = o.cluster.asked(o.asked); err != nil {
+	if found.requests, o.auditOffset, err = o.cluster.countRequests(o.auditOffset); err != nil {
 		return nil, err
 	}
-	found.reads, found.writes = float64(found.asked.reads()), float64(found.asked.written())
+	found.reads, found.writes = float64(found.requests.reads()), float64(found.requests.written())
 	return found, nil
 }
 
@@ -390,10 +390,10 @@ func (c *cost) less(other *cost) *cost {
 	left := &cost{
 		cpu: c.cpu - other.cpu, allocated: c.allocated - other.allocated,
 		experimentPasses: c.experimentPasses - other.experimentPasses, runPasses: c.runPasses - other.runPasses,
-		reads: c.reads - other.reads, writes: c.writes - other.writes, asked: maps.Clone(c.asked),
+		reads: c.reads - other.reads, writes: c.writes - other.writes, requests: maps.Clone(c.requests),
 	}
-	for kind, count := range other.asked {
-		left.asked[kind] -= count
+	for kind, count := range other.requests {
+		left.requests[kind] -= count
 	}
 	return left
 }
@@ -403,6 +403,6 @@ func (c *cost) each(count int) *cost {
 	n := float64(count)
 	return &cost{
 		cpu: c.cpu / n, allocated: c.allocated / n, experimentPasses: c.experimentPasses / n, runPasses: c.runPasses / n,
-		reads: c.reads / n, writes: c.writes / n, asked: c.asked,
+		reads: c.reads / n, writes: c.writes / n, requests: c.requests,
 	}
 }

@@ -48,10 +48,10 @@ func (k *kubelet) print(pod client.ObjectKey, text []byte) {
 }
 
 // ServeHTTP answers /containerLogs/NAMESPACE/POD/CONTAINER.
-func (k *kubelet) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
-	parts := strings.Split(strings.Trim(asked.URL.Path, "/"), "/")
+func (k *kubelet) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
 	if len(parts) != 4 || parts[0] != "containerLogs" {
-		http.NotFound(w, asked)
+		http.NotFound(w, request)
 		return
 	}
 	k.mutex.Lock()
@@ -71,9 +71,9 @@ func startTargets() *targets {
 	return &targets{
 		stop:      stop,
 		answering: httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})),
-		silent: httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, asked *http.Request) {
+		silent: httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
 			select {
-			case <-asked.Context().Done():
+			case <-request.Context().Done():
 			case <-closed.Done():
 			}
 		})),

@@ -20,11 +20,11 @@ type families map[string]*dto.MetricFamily
 
 // scrape reads a page of metrics.
 func scrape(ctx context.Context, url string) (families, error) {
-	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(asked)
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("reading metrics: %w", err)
 	}
@@ -59,7 +59,7 @@ func (f families) sum(name string, labels map[string]string) float64 {
 func has(series *dto.Metric, labels map[string]string) bool {
 	found := 0
 	for _, pair := range series.GetLabel() {
-		if wanted, asked := labels[pair.GetName()]; asked && wanted == pair.GetValue() {
+		if wanted, filtered := labels[pair.GetName()]; filtered && wanted == pair.GetValue() {
 			found++
 		}
 	}

@@ -48,9 +48,9 @@ type operator struct {
 	log     string
 	metrics string
 	cluster *cluster
-	// asked is the offset in the audit log at which the operator's next requests start.
-	asked int64
-	ended chan struct{}
+	// auditOffset is the offset in the audit log at which the operator's next requests start.
+	auditOffset int64
+	ended       chan struct{}
 }
 
 // buildOperator builds the program as in a release.
@@ -69,14 +69,14 @@ func (b *bench) startOperator(ctx context.Context, c *cluster) (*operator, error
 	if err != nil {
 		return nil, err
 	}
-	_, asked, err := c.asked(0)
+	_, offset, err := c.countRequests(0)
 	if err != nil {
 		return nil, err
 	}
 	b.starts++
 	o := &operator{
 		log: filepath.Join(b.dir, fmt.Sprintf("operator-%d.log", b.starts)), metrics: fmt.Sprintf("http://127.0.0.1:%d/metrics", port),
-		cluster: c, asked: asked, ended: make(chan struct{}),
+		cluster: c, auditOffset: offset, ended: make(chan struct{}),
 	}
 	log, err := os.Create(o.log)
 	if err != nil {

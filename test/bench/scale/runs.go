@@ -138,7 +138,7 @@ func (l *live) lengths(ctx context.Context) error {
 			return err
 		}
 		written[one.name] = float64(found.total())
-		l.table.asked = append(l.table.asked, asking{fmt.Sprintf("%d runs with %s of load: writes", int(one.blocks)*l.declared.runs(), one.length), found})
+		l.table.requests = append(l.table.requests, caseRequests{fmt.Sprintf("%d runs with %s of load: writes", int(one.blocks)*l.declared.runs(), one.length), found})
 	}
 	after, err := scrape(ctx, l.operator.metrics)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestAuditCountsRequestsOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.log")
 	expect.NoError(t, os.WriteFile(path, []byte(audited), 0o600))
 	c := &cluster{audit: path}
-	found, end, err := c.asked(0)
+	found, end, err := c.countRequests(0)
 	expect.NoError(t, err)
 	want := requests{{"watch", "pods"}: 1, {"patch", "perfruns/status"}: 2, {"list", "perfruns"}: 1, {fill, "perfruns"}: 1, {"get", "discovery"}: 1}
 	if !maps.Equal(found, want) {
@@ -42,7 +42,7 @@ func TestAuditCountsRequestsOnce(t *testing.T) {
 	}
 	// The incomplete line is read when it is complete, and nothing is read twice.
 	expect.NoError(t, os.WriteFile(path, []byte(audited+`lete","verb":"create","objectRef":{"resource":"pods"}}`+"\n"), 0o600))
-	if later, _, err := c.asked(end); err != nil || !maps.Equal(later, requests{{"create", "pods"}: 1}) {
+	if later, _, err := c.countRequests(end); err != nil || !maps.Equal(later, requests{{"create", "pods"}: 1}) {
 		t.Errorf("counted %v later (%v), want one more", later, err)
 	}
 }
@@ -222,12 +222,12 @@ func TestJudgeLimitsAndGoals(t *testing.T) {
 func tableWith(limits limits) *table {
 	made := &table{size: "small", limits: limits}
 	of := func(used usage) *started {
-		return &started{took: time.Second, used: used, asked: requests{{"list", "pods"}: 3}, metrics: families{}}
+		return &started{took: time.Second, used: used, requests: requests{{"list", "pods"}: 3}, metrics: families{}}
 	}
 	empty := of(usage{cpu: 0.2, resident: 60 * mib, peak: 64 * mib})
 	made.empty = empty
 	starts := [2]*started{of(usage{cpu: 4, resident: 100 * mib, peak: 110 * mib}), of(usage{cpu: 16, resident: 140 * mib, peak: 160 * mib})}
-	each := &cost{cpu: 0.1, allocated: mib, experimentPasses: 3, runPasses: 1, reads: 5, asked: requests{{"get", "configmaps"}: 25}}
+	each := &cost{cpu: 0.1, allocated: mib, experimentPasses: 3, runPasses: 1, reads: 5, requests: requests{{"get", "configmaps"}: 25}}
 	event := disturbances{active: each, foreign: each, own: each, scrape: each}
 	made.add(row{key: "program", what: "the program", unit: unitMiB, small: none, large: 70})
 	made.add(row{key: "empty.rss", what: "nothing", unit: unitMiB, small: none, large: 60})

@@ -56,15 +56,15 @@ type table struct {
 	rows   []row
 	// empty is the cost of an operator without objects.
 	empty *started
-	// asked are the requests of each case.
-	asked []asking
+	// requests are the requests of each case.
+	requests []caseRequests
 	// carried are the kinds of objects for which the table prints how many fit into a memory
 	// limit.
 	carried []carried
 }
 
-// asking has the operator's requests in one case.
-type asking struct {
+// caseRequests has the operator's requests in one case.
+type caseRequests struct {
 	subject string
 	found   requests
 }
@@ -141,15 +141,15 @@ func (t *table) addStart(p *pair, at string) {
 	pair("start.allocated", "allocated to start", unitMiB, func(s *started) float64 { return s.metrics.sum("go_memstats_alloc_bytes_total", nil) / mib })
 	pair("start.passes", "passes to start", unitCount, func(s *started) float64 { return s.metrics.sum(passesMetric, nil) })
 	pair("start.runPasses", "reconciles of runs to start", unitCount, func(s *started) float64 { return s.metrics.sum(passesMetric, ofRuns) })
-	pair("start.reads", "reads past the cache to start", unitCount, func(s *started) float64 { return float64(s.asked.reads()) })
-	pair("start.writes", "writes to start", unitCount, func(s *started) float64 { return float64(s.asked.written()) })
+	pair("start.reads", "reads past the cache to start", unitCount, func(s *started) float64 { return float64(s.requests.reads()) })
+	pair("start.writes", "writes to start", unitCount, func(s *started) float64 { return float64(s.requests.written()) })
 	for _, share := range []float64{0.5, 0.99} {
 		name := fmt.Sprintf("p%.0f", 100*share)
 		pair("experiment."+name, "reconcile of an experiment, "+name, unitMillis, func(s *started) float64 {
 			return 1000 * s.metrics.times(ofExperiments).quantile(share)
 		})
 	}
-	t.asked = append(t.asked, asking{"start beside " + fmt.Sprintf("%d %s experiments", 2*p.count, p.name), p.starts[1].asked})
+	t.requests = append(t.requests, caseRequests{"start beside " + fmt.Sprintf("%d %s experiments", 2*p.count, p.name), p.starts[1].requests})
 }
 
 // addEvents adds the costs of single events.
@@ -179,7 +179,7 @@ func (t *table) addEvents(p *pair, at string) {
 		pair("passes", "passes", unitCount, 1, func(c *cost) float64 { return c.experimentPasses + c.runPasses })
 		if one.key == "active" {
 			pair("experimentPasses", "passes over experiments", unitCount, 1, func(c *cost) float64 { return c.experimentPasses })
-			t.asked = append(t.asked, asking{fmt.Sprintf("%s with %d %s experiments", one.what, 2*p.count, p.name), large.asked})
+			t.requests = append(t.requests, caseRequests{fmt.Sprintf("%s with %d %s experiments", one.what, 2*p.count, p.name), large.requests})
 		}
 	}
 }
@@ -190,14 +190,14 @@ func (t *table) addPods(count int, starts [2]*started, beside *started) {
 	t.addMemory("pods", at, starts)
 	t.carry("unrelated pods", starts, float64(count))
 	t.add(row{key: "pods.beside.rss", what: fmt.Sprintf("%d unrelated pods and one complete experiment: idle memory", 2*count), unit: unitMiB, small: none, large: beside.used.resident / mib, beyond: beside.late})
-	t.asked = append(t.asked, asking{fmt.Sprintf("start with %d unrelated pods and an experiment", 2*count), beside.asked})
+	t.requests = append(t.requests, caseRequests{fmt.Sprintf("start with %d unrelated pods and an experiment", 2*count), beside.requests})
 }
 
 func (t *table) addHostile(beside *started) {
 	what := fmt.Sprintf("%d records and %d runs of 1.3 MiB, %d of the largest declarations, GOMEMLIMIT=%s: ", bombs, bombs, largest, shippedMemory)
 	t.add(row{key: "hostile.rss", what: what + "memory at rest", unit: unitMiB, small: none, large: beside.used.resident / mib, beyond: beside.late})
 	t.add(row{key: "hostile.peak", what: what + "most memory", unit: unitMiB, small: none, large: beside.used.peak / mib, beyond: beside.late})
-	t.asked = append(t.asked, asking{"start with objects that are large in memory", beside.asked})
+	t.requests = append(t.requests, caseRequests{"start with objects that are large in memory", beside.requests})
 }
 
 // addRuns adds the rows of completed experiments with this number of runs per block.
@@ -277,7 +277,7 @@ func (t *table) print(w io.Writer, title string) {
 		text.WriteString("\n")
 	}
 	text.WriteString("\nRequests of the operator; for single events, of all events together.\n\n| for | requests |\n|---|---|\n")
-	for _, one := range t.asked {
+	for _, one := range t.requests {
 		fmt.Fprintf(&text, "| %s | %s |\n", one.subject, one.found)
 	}
 	_, _ = io.WriteString(w, text.String())

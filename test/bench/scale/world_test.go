@@ -50,9 +50,9 @@ func TestTargets(t *testing.T) {
 	t.Cleanup(played.close)
 	for target, answers := range map[string]bool{played.silent.URL: false, played.answering.URL: true} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		asked, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 		expect.NoError(t, err)
-		answer, err := http.DefaultClient.Do(asked)
+		answer, err := http.DefaultClient.Do(request)
 		if (err == nil) != answers {
 			t.Errorf("%s: %v, want an answer: %v", target, err, answers)
 		}

@@ -50,7 +50,7 @@ func (s *suite) otavas(count int) ([]rival, error) {
 // otava passes only the means of points, because Otava does not support several runs per point.
 func (s *suite) otava(p float64) procedure {
 	return func(histories [][]changepoint.Point) ([][]int, error) {
-		asked := struct {
+		input := struct {
 			P      float64     `json:"p"`
 			Series [][]float64 `json:"series"`
 		}{P: p}
@@ -61,9 +61,9 @@ func (s *suite) otava(p float64) procedure {
 					means[i] += value / float64(len(point.Values))
 				}
 			}
-			asked.Series = append(asked.Series, means)
+			input.Series = append(input.Series, means)
 		}
-		text, err := json.Marshal(asked)
+		text, err := json.Marshal(input)
 		if err != nil {
 			return nil, err
 		}

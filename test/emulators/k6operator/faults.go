@@ -16,8 +16,8 @@ const exitThen = `"$@"; exit %d`
 
 // faultyCommand wraps the command of one runner if a fault sets its exit code.
 func faultyCommand(faults fault.Faults, index int, command []string) ([]string, error) {
-	argument, asked := faults[fault.RunnerExit]
-	if !asked {
+	argument, declared := faults[fault.RunnerExit]
+	if !declared {
 		return command, nil
 	}
 	code := argument
@@ -36,8 +36,8 @@ func faultyCommand(faults fault.Faults, index int, command []string) ([]string, 
 
 // reachable returns the addresses without the runner that the starter must miss.
 func reachable(faults fault.Faults, addresses []string) ([]string, error) {
-	argument, asked := faults[fault.StarterMisses]
-	if !asked {
+	argument, declared := faults[fault.StarterMisses]
+	if !declared {
 		return addresses, nil
 	}
 	index, err := strconv.Atoi(argument)

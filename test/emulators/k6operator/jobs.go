@@ -114,9 +114,9 @@ func starterJob(run *k6v1alpha1.TestRun, addresses []string) *batchv1.Job {
 	return newJob(run, starterName(run.Name), runLabels(run.Name), pod, container)
 }
 
-func starterResources(asked corev1.ResourceRequirements) corev1.ResourceRequirements {
-	if len(asked.Requests) > 0 || len(asked.Limits) > 0 {
-		return asked
+func starterResources(resources corev1.ResourceRequirements) corev1.ResourceRequirements {
+	if len(resources.Requests) > 0 || len(resources.Limits) > 0 {
+		return resources
 	}
 	return corev1.ResourceRequirements{
 		Requests: corev1.ResourceList{
@@ -224,28 +224,28 @@ func newJob(run *k6v1alpha1.TestRun, name string, labels map[string]string, pod 
 
 func initContainers(pod *k6v1alpha1.Pod, s script) []corev1.Container {
 	var all []corev1.Container
-	for i, asked := range pod.InitContainers {
+	for i, container := range pod.InitContainers {
 		all = append(all, corev1.Container{
-			Name:            orDefault(asked.Name, fmt.Sprintf("k6-init-%d", i)),
-			Image:           asked.Image,
+			Name:            orDefault(container.Name, fmt.Sprintf("k6-init-%d", i)),
+			Image:           container.Image,
 			ImagePullPolicy: pod.ImagePullPolicy,
-			Command:         asked.Command,
-			Args:            asked.Args,
-			WorkingDir:      asked.WorkingDir,
-			Env:             asked.Env,
-			EnvFrom:         asked.EnvFrom,
-			VolumeMounts:    append(s.mounts(), asked.VolumeMounts...),
-			Resources:       asked.Resources,
-			RestartPolicy:   asked.RestartPolicy,
+			Command:         container.Command,
+			Args:            container.Args,
+			WorkingDir:      container.WorkingDir,
+			Env:             container.Env,
+			EnvFrom:         container.EnvFrom,
+			VolumeMounts:    append(s.mounts(), container.VolumeMounts...),
+			Resources:       container.Resources,
+			RestartPolicy:   container.RestartPolicy,
 			SecurityContext: &pod.ContainerSecurityContext,
 		})
 	}
 	return all
 }
 
-func probe(asked *corev1.Probe) *corev1.Probe {
-	if asked != nil {
-		return asked
+func probe(declared *corev1.Probe) *corev1.Probe {
+	if declared != nil {
+		return declared
 	}
 	return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
 		Path: "/v1/status", Port: intstr.FromInt32(apiPort), Scheme: corev1.URISchemeHTTP,

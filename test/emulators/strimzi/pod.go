@@ -244,9 +244,9 @@ func nodeImage(kafka *api.Kafka, n node) string {
 
 // podSecurity returns the specified context. If none is specified, a persistent disk gets an
 // fsGroup that can write to it.
-func podSecurity(asked *corev1.PodSecurityContext, pool *api.KafkaNodePool) *corev1.PodSecurityContext {
-	if asked != nil {
-		return asked
+func podSecurity(declared *corev1.PodSecurityContext, pool *api.KafkaNodePool) *corev1.PodSecurityContext {
+	if declared != nil {
+		return declared
 	}
 	if usesClaims(pool) {
 		return &corev1.PodSecurityContext{FSGroup: new(int64(0))}

@@ -47,7 +47,7 @@ func TestNextStep(t *testing.T) {
 			wait:   "k-broker-0",
 		},
 		"all Pods ready": {
-			reason: "nothing is left to do",
+			reason: "the roll is complete",
 			pods:   []corev1.Pod{makePod(after[0], true), makePod(after[1], true), makePod(after[2], true)},
 		},
 		"all outdated": {

@@ -87,11 +87,11 @@ func wrapClient(client *container.Client, err error) (*container.Client, error) 
 }
 
 func serverResponse(err error) archive.ServerResponse {
-	var said *azcore.ResponseError
+	var response *azcore.ResponseError
 	var unauthenticated *azidentity.AuthenticationFailedError
 	switch {
-	case errors.As(err, &said) && said.StatusCode >= 300:
-		return archive.ServerResponse{Status: said.StatusCode, Code: said.ErrorCode}
+	case errors.As(err, &response) && response.StatusCode >= 300:
+		return archive.ServerResponse{Status: response.StatusCode, Code: response.ErrorCode}
 	case errors.As(err, &unauthenticated):
 		return archive.ServerResponse{Code: "AuthenticationFailed"}
 	}

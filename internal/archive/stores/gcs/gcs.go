@@ -174,17 +174,17 @@ func convertError(err error) error {
 const noBucket = "NoSuchBucket"
 
 func serverResponse(err error) archive.ServerResponse {
-	var said *googleapi.Error
-	if !errors.As(err, &said) {
+	var response *googleapi.Error
+	if !errors.As(err, &response) {
 		return archive.ServerResponse{}
 	}
-	result := archive.ServerResponse{Status: said.Code}
-	if len(said.Errors) > 0 {
-		result.Code = said.Errors[0].Reason
+	result := archive.ServerResponse{Status: response.Code}
+	if len(response.Errors) > 0 {
+		result.Code = response.Errors[0].Reason
 	}
-	if said.Code == http.StatusNotFound {
+	if response.Code == http.StatusNotFound {
 		result.Code = ""
-		if strings.Contains(said.Message, "bucket does not exist") {
+		if strings.Contains(response.Message, "bucket does not exist") {
 			result.Code = noBucket
 		}
 	}

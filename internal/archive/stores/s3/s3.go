@@ -92,18 +92,18 @@ func put(client *s3.Client, name string) func(context.Context, string, []byte, a
 }
 
 func serverResponse(err error) archive.ServerResponse {
-	var said archive.ServerResponse
+	var response archive.ServerResponse
 	var coded smithy.APIError
 	if errors.As(err, &coded) {
-		said.Code = coded.ErrorCode()
+		response.Code = coded.ErrorCode()
 	}
 	var answered interface{ HTTPStatusCode() int }
 	if errors.As(err, &answered) {
-		said.Status = answered.HTTPStatusCode()
+		response.Status = answered.HTTPStatusCode()
 	}
-	if said.Status < 300 {
+	if response.Status < 300 {
 		// The response was a success but incomplete, or there was none.
 		return archive.ServerResponse{}
 	}
-	return said
+	return response
 }

@@ -175,12 +175,12 @@ func (a *amazon) sample(ctx context.Context, now round) (recordFunc, error) {
 		if err != nil {
 			return nil, fmt.Errorf("querying Prometheus for %s: %w", a.description(), err)
 		}
-		if told := a.byComponent(by, series); len(told)+len(a.doubled) > 0 {
+		if usage := a.byComponent(by, series); len(usage)+len(a.doubled) > 0 {
 			a.found = by
 			if err := a.learnSizes(ctx, by, now.at); err != nil {
 				return nil, err
 			}
-			return a.write(by, told), nil
+			return a.write(by, usage), nil
 		}
 	}
 	return nil, nil

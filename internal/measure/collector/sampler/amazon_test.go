@@ -328,7 +328,7 @@ func TestManagedSourceReportsMissingMetrics(t *testing.T) {
 		"some": {"what is missing is named", model.Matrix{series(cpuOfWriter, pair(minute(8), 1), pair(minute(9), 1)), series(memory, pair(minute(8), math.NaN()), pair(minute(9), math.NaN()))}, minute(10), false, []string{
 			"postgres/primary: memoryFree, storageFree, readsPerSecond, writesPerSecond, diskRead, diskWritten, readLatency, writeLatency, activeSessions not measured, because Prometheus has no aws_rds_freeable_memory_average, aws_rds_free_storage_space_average, aws_rds_read_iops_average, aws_rds_write_iops_average, aws_rds_read_throughput_average, aws_rds_write_throughput_average, aws_rds_read_latency_average, aws_rds_write_latency_average, aws_rds_dbload_average for it",
 		}},
-		"no times": {"nothing is waited for: how late it is, nobody knows", model.Matrix{series(cpuOfWriter, pair(minute(8).Add(scrape), 1))}, minute(10), false, []string{
+		"no times": {"does not wait: the delay is unknown", model.Matrix{series(cpuOfWriter, pair(minute(8).Add(scrape), 1))}, minute(10), false, []string{
 			"not measured, because Prometheus has no",
 			`the resource use of RDS instance "writer" is measured without CloudWatch's timestamps and may be up to 20 min old: windows of up to twice this length have no values; if your exporter can add the timestamps, set addCloudwatchTimestamp or set_timestamp: true`,
 		}},

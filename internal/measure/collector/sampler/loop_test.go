@@ -88,7 +88,7 @@ func TestLoopPrintsSamplesWhenKilled(t *testing.T) {
 
 func TestLoopEndsAtDeadline(t *testing.T) {
 	var log bytes.Buffer
-	loop := newLoop(t, &log, func(context.Context) (bool, error) { return false, errors.New("nobody is there") })
+	loop := newLoop(t, &log, func(context.Context) (bool, error) { return false, errors.New("connection refused") })
 	loop.Longest = 100 * time.Millisecond
 	expect.NoError(t, loop.Work(t.Context()))
 	if samples := readLog(t, &log); !samples.Final {
@@ -327,7 +327,7 @@ func TestServerPodsNeedControllerOfCluster(t *testing.T) {
 	}
 	api := fake.NewClientset(
 		server("pg-1", "primary", controller("cluster-1")), server("pg-2", "replica", controller("cluster-1")),
-		server("a-nobodys", "primary"), server("another-s", "replica", controller("cluster-2")), server("a-owned", "replica", metav1.OwnerReference{UID: "cluster-1"}),
+		server("an-orphan", "primary"), server("another-s", "replica", controller("cluster-2")), server("a-owned", "replica", metav1.OwnerReference{UID: "cluster-1"}),
 		systemPod("users-a", map[string]string{"module": "users"}, 0),
 	)
 	lister, err := newPodLister(api.CoreV1().Pods("lab"), config.Components)

@@ -150,11 +150,11 @@ func (n *node) count(at time.Time) (nodeCounts, error) {
 
 func (n *node) memory() float64 {
 	const mebibyte = 1 << 20
-	told, err := n.proc.Meminfo()
-	if err != nil || told.MemTotalBytes == nil || told.MemAvailableBytes == nil {
+	memory, err := n.proc.Meminfo()
+	if err != nil || memory.MemTotalBytes == nil || memory.MemAvailableBytes == nil {
 		return math.NaN()
 	}
-	return float64(*told.MemTotalBytes-min(*told.MemAvailableBytes, *told.MemTotalBytes)) / mebibyte
+	return float64(*memory.MemTotalBytes-min(*memory.MemAvailableBytes, *memory.MemTotalBytes)) / mebibyte
 }
 
 // noDisk matches devices on top of others, whose bytes would count twice, or in memory.

@@ -55,7 +55,7 @@ func TestPasswordIsNotSentInClear(t *testing.T) {
 	}
 	said := <-heard
 	if !bytes.Contains(said, []byte("perflab-collector")) {
-		t.Errorf("nobody came as far as to be asked: %q", said)
+		t.Errorf("the startup message is %q, want perflab-collector in it", said)
 	}
 	if bytes.Contains(said, []byte("s3cret-word")) {
 		t.Error("the server has the password")

@@ -32,7 +32,7 @@ func newSpeedometer() *speedometer {
 		next[i] = uint32(i) //nolint:gosec // There are 65,536.
 	}
 	// Sattolo's shuffle makes one cycle; the same one everywhere.
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // Nobody is to be kept from guessing it.
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // It need not be secret.
 	for i := len(next) - 1; i > 0; i-- {
 		j := random.IntN(i)
 		next[i], next[j] = next[j], next[i]
