@@ -18,6 +18,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/runs/runorder"
 	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/payload"
 )
@@ -67,13 +68,10 @@ func listRecords(ctx context.Context, reader client.Reader, namespace, name stri
 
 // notableRuns returns the invalid runs and the last one.
 func notableRuns(runs []v1alpha1.PerfRun) []v1alpha1.PerfRun {
-	slices.SortFunc(runs, func(a, b v1alpha1.PerfRun) int {
-		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt))
-	})
 	var shown []v1alpha1.PerfRun
-	for i := range runs {
-		if runs[i].Status.Phase == v1alpha1.RunInvalid || i == len(runs)-1 {
-			shown = append(shown, runs[i])
+	for i, run := range runorder.Sorted(runs) {
+		if run.Status.Phase == v1alpha1.RunInvalid || i == len(runs)-1 {
+			shown = append(shown, *run)
 		}
 	}
 	return shown[max(0, len(shown)-maxRecords):]

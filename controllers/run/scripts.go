@@ -3,7 +3,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"perflab.dev/perflab/internal/load/kinds"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/runs/runfilter"
+	"perflab.dev/perflab/internal/runs/runorder"
 )
 
 // stepScripts checks that the scripts exist and match those of earlier runs, and records them. A
@@ -90,10 +90,9 @@ func (r *Reconciler) measuredScript(ctx context.Context, s *scope, key v1alpha1.
 		return "", nil, err
 	}
 	own, _ := runfilter.Following(s.experiment, runfilter.Recorded(s.experiment), runs)
-	slices.SortFunc(own, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
-	for i := range own {
-		if found := recordedScript(&own[i], key); own[i].Status.Phase == v1alpha1.RunSucceeded && found != nil {
-			return own[i].Name, found, nil
+	for _, one := range runorder.Sorted(own) {
+		if found := recordedScript(one, key); one.Status.Phase == v1alpha1.RunSucceeded && found != nil {
+			return one.Name, found, nil
 		}
 	}
 	return "", nil, nil

@@ -3,7 +3,6 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/measure/observation"
 	"perflab.dev/perflab/internal/planning/analysisplan"
 	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/runs/runorder"
 )
 
 // Answer is the result of an experiment's runs.
@@ -45,7 +45,7 @@ type Answer struct {
 // names it.
 func Analyze(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun) Answer {
 	answer := newAnswer(spec, all, CompleteBlocks(all, spec.Scenarios, runs))
-	counted := within(InOrder(runs), answer.Blocks)
+	counted := within(runorder.Sorted(runs), answer.Blocks)
 	table, faults := tabulate(counted, nil)
 	answer.Runs, answer.Warnings = int32(len(counted)), faults
 	answer.Question = answer.Question.ResolveMetrics(table.Names())
@@ -68,7 +68,7 @@ func Analyze(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs
 		}
 	}
 	answer.warnMissingMetrics()
-	answer.check(table, all, InOrder(runs), len(spec.Scenarios))
+	answer.check(table, all, runorder.Sorted(runs), len(spec.Scenarios))
 	answer.Slowdowns = slowdowns(answer.Question, table, all)
 	answer.Effects, err = effects(answer.Question, table, spec.Matrix, all)
 	if err != nil {
@@ -171,18 +171,6 @@ func CompleteBlocks(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alph
 		blocks++
 	}
 	return blocks
-}
-
-// InOrder sorts runs by execution, including invalid attempts.
-func InOrder(runs []v1alpha1.PerfRun) []*v1alpha1.PerfRun {
-	ordered := make([]*v1alpha1.PerfRun, 0, len(runs))
-	for i := range runs {
-		ordered = append(ordered, &runs[i])
-	}
-	slices.SortStableFunc(ordered, func(a, b *v1alpha1.PerfRun) int {
-		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt), cmp.Compare(a.Name, b.Name))
-	})
-	return ordered
 }
 
 // within returns the valid runs up to a block.

@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/planning/levels"
+	"perflab.dev/perflab/internal/runs/runorder"
 	"perflab.dev/perflab/internal/text/decimal"
 	"perflab.dev/perflab/internal/text/prose"
 )
@@ -23,7 +24,7 @@ import (
 // Capacities summarizes the capacity of each arm, in the order of scenarios and arms.
 func Capacities(all []arms.Arm, scenarios []v1alpha1.Scenario, runs []v1alpha1.PerfRun, confidence float64) []v1alpha1.ArmCapacity {
 	var summaries []v1alpha1.ArmCapacity
-	ordered := InOrder(runs)
+	ordered := runorder.Sorted(runs)
 	for _, scenario := range scenarios {
 		for _, arm := range all {
 			if summary, any := Capacity(scenario, arm.Name, ordered, confidence); any {

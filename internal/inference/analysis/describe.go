@@ -16,6 +16,7 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 	"perflab.dev/perflab/internal/measure/observation"
 	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/runs/runorder"
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
@@ -69,11 +70,8 @@ func importance(name string) int {
 
 func gather(runs []v1alpha1.PerfRun) map[cell]sample {
 	// Runs are sorted by the plan, so that floating-point sums are reproducible.
-	ordered := slices.Clone(runs)
-	slices.SortFunc(ordered, func(a, b v1alpha1.PerfRun) int { return cmp.Compare(a.Spec.Position, b.Spec.Position) })
 	samples, reader := map[cell]sample{}, observation.Reader{}
-	for i := range ordered {
-		run := &ordered[i]
+	for _, run := range runorder.Sorted(runs) {
 		reader.Read(run.Name, observation.OfValidRun(run), func(of *v1alpha1.Observation, value float64) error {
 			at := cell{run.Spec.Scenario.Name, of.Metric, run.Spec.Arm}
 			samples[at] = sample{unit: of.Unit, values: append(samples[at].values, value)}

@@ -12,13 +12,14 @@ import (
 	"perflab.dev/perflab/internal/inference/comparison"
 	"perflab.dev/perflab/internal/planning/analysisplan"
 	"perflab.dev/perflab/internal/planning/arms"
+	"perflab.dev/perflab/internal/runs/runorder"
 )
 
 // ComputePrecision returns the widest interval over the blocks up to this one, without the A/A
 // control.
 func ComputePrecision(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []v1alpha1.PerfRun, blocks int32) analysisplan.Precision {
 	answer := newAnswer(spec, all, blocks)
-	table, _ := tabulate(within(InOrder(runs), blocks), answer.Question.IsPrimary)
+	table, _ := tabulate(within(runorder.Sorted(runs), blocks), answer.Question.IsPrimary)
 	// The seed affects only p-values, which are not used here.
 	compared, err := table.Compare(answer.options(0, runs))
 	if err != nil {
@@ -38,7 +39,7 @@ func ComputePrecision(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, runs []
 // without the A/A control.
 func ComputeStanding(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, seed int64, runs []v1alpha1.PerfRun, blocks int32) analysisplan.VerdictProgress {
 	answer := newAnswer(spec, all, blocks)
-	table, _ := tabulate(within(InOrder(runs), blocks), func(name string) bool {
+	table, _ := tabulate(within(runorder.Sorted(runs), blocks), func(name string) bool {
 		return answer.Question.IsPrimary(name) || comparison.IsErrors(name)
 	})
 	compared, err := table.Compare(answer.withPairs(answer.options(seed, runs), spec, all))

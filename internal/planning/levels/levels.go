@@ -12,6 +12,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/inference/capacity"
+	"perflab.dev/perflab/internal/runs/runorder"
 	"perflab.dev/perflab/internal/text/decimal"
 )
 
@@ -57,17 +58,11 @@ func Outside(runs []*v1alpha1.RunCapacity) capacity.Side {
 
 // estimates returns the capacities from valid runs, in order, by arm.
 func estimates(runs []v1alpha1.PerfRun, among func(*v1alpha1.PerfRunSpec) bool) map[string][]capacity.Estimate {
-	var found []*v1alpha1.PerfRun
-	for i := range runs {
-		run := &runs[i]
-		if among(&run.Spec) && run.Status.Phase == v1alpha1.RunSucceeded && run.Status.Capacity != nil {
-			found = append(found, run)
-		}
-	}
-	slices.SortFunc(found, func(a, b *v1alpha1.PerfRun) int { return int(a.Spec.Position - b.Spec.Position) })
 	byArm := map[string][]capacity.Estimate{}
-	for _, run := range found {
-		byArm[run.Spec.Arm] = append(byArm[run.Spec.Arm], estimate(run.Status.Capacity))
+	for _, run := range runorder.Sorted(runs) {
+		if among(&run.Spec) && run.Status.Phase == v1alpha1.RunSucceeded && run.Status.Capacity != nil {
+			byArm[run.Spec.Arm] = append(byArm[run.Spec.Arm], estimate(run.Status.Capacity))
+		}
 	}
 	return byArm
 }

@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/inference/analysis"
 	"perflab.dev/perflab/internal/inference/crosscompare"
 	"perflab.dev/perflab/internal/naming"
+	"perflab.dev/perflab/internal/runs/runorder"
 )
 
 // Kinds of the objects an experiment records.
@@ -293,7 +293,7 @@ func recordedAnnotations(meta *metav1.ObjectMeta) map[string]string {
 
 // sortedByPlan copies runs in the order of execution.
 func sortedByPlan(runs []v1alpha1.PerfRun) (sorted []v1alpha1.PerfRun) {
-	for _, run := range analysis.InOrder(runs) {
+	for _, run := range runorder.Sorted(runs) {
 		sorted = append(sorted, *run)
 	}
 	return sorted

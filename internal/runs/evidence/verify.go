@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/runs/runfilter"
+	"perflab.dev/perflab/internal/runs/runorder"
 	"perflab.dev/perflab/internal/text/prose"
 )
 
@@ -177,14 +177,9 @@ func (f *verifier) verify() error {
 }
 
 func (f *verifier) verifyRuns() error {
-	runs := slices.Clone(f.Runs)
-	slices.SortFunc(runs, func(a, b v1alpha1.PerfRun) int {
-		return cmp.Or(cmp.Compare(a.Spec.Position, b.Spec.Position), cmp.Compare(a.Spec.Attempt, b.Spec.Attempt), cmp.Compare(a.Name, b.Name))
-	})
 	links := f.manifest.links()
 	later := 0
-	for i := range runs {
-		run := &runs[i]
+	for _, run := range runorder.Sorted(f.Runs) {
 		link, covered := links[run.Name]
 		delete(links, run.Name)
 		switch {
