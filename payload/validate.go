@@ -63,9 +63,21 @@ func (p *Payload) validate() error {
 	if n := max(len(p.Counters), len(p.Gauges)); n > MaxSeries+1 {
 		return fmt.Errorf("%w: %d counters or gauges, at most %d are allowed", ErrCorrupt, n, MaxSeries+1)
 	}
-	if err := p.validNames(); err != nil {
-		return err
+	for _, valid := range []func() error{p.validNames, p.validSeries, p.validCounters, p.validGauges} {
+		if err := valid(); err != nil {
+			return err
+		}
 	}
+	if n := p.requestSpan(); n > MaxRequestBuckets {
+		return fmt.Errorf("%w: %d buckets of requests from first to last, at most %d are allowed", ErrCorrupt, n, MaxRequestBuckets)
+	}
+	if p.span() > MaxBuckets {
+		return fmt.Errorf("%w: %d buckets from first to last, at most %d are allowed", ErrCorrupt, p.span(), MaxBuckets)
+	}
+	return nil
+}
+
+func (p *Payload) validSeries() error {
 	rows := map[Row]bool{}
 	for _, s := range p.Series {
 		if rows[s.Row] {
@@ -76,6 +88,10 @@ func (p *Payload) validate() error {
 			return fmt.Errorf("row %+v: %w", s.Row, err)
 		}
 	}
+	return nil
+}
+
+func (p *Payload) validCounters() error {
 	counters := map[string]bool{}
 	for _, c := range p.Counters {
 		if counters[c.Name] {
@@ -86,18 +102,16 @@ func (p *Payload) validate() error {
 			return fmt.Errorf("counter %q: %w", c.Name, err)
 		}
 	}
+	return nil
+}
+
+func (p *Payload) validGauges() error {
 	gauges := map[string]bool{}
 	for _, g := range p.Gauges {
 		if gauges[g.Name] {
 			return fmt.Errorf("%w: gauge %q twice", ErrCorrupt, g.Name)
 		}
 		gauges[g.Name] = true
-	}
-	if n := p.requestSpan(); n > MaxRequestBuckets {
-		return fmt.Errorf("%w: %d buckets of requests from first to last, at most %d are allowed", ErrCorrupt, n, MaxRequestBuckets)
-	}
-	if p.span() > MaxBuckets {
-		return fmt.Errorf("%w: %d buckets from first to last, at most %d are allowed", ErrCorrupt, p.span(), MaxBuckets)
 	}
 	return nil
 }

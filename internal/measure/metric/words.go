@@ -149,51 +149,35 @@ func componentPhrase(component string) string {
 	return "load generator"
 }
 
+// resourcePhrases are the phrases of resources with a fixed name.
+var resourcePhrases = map[string]string{
+	CPU:                   "CPU",
+	CPUUsed:               "CPU utilization",
+	MemoryFree:            "free memory",
+	DiskUsed:              "disk utilization",
+	StorageFree:           "free storage",
+	ActiveSessions:        "active sessions",
+	ReadsPerSecond:        "reads per second",
+	WritesPerSecond:       "writes per second",
+	ReadLatency:           "read latency",
+	WriteLatency:          "write latency",
+	BytesIn:               "bytes in",
+	BytesOut:              "bytes out",
+	TransactionsPerSecond: "transactions per second",
+	CPUPressure:           "CPU pressure",
+	OtherCPU:              "CPU use by other workloads",
+	LoadAverage:           "load average",
+	CPUSpeed:              "CPU speed",
+	DiskRead:              "disk reads",
+	DiskWritten:           "disk writes",
+	NetworkIn:             "received network traffic",
+	NetworkOut:            "sent network traffic",
+}
+
 // ResourcePhrase returns a resource's name for sentences and headings.
 func ResourcePhrase(resource string) string {
-	switch resource {
-	case CPU:
-		return "CPU"
-	case CPUUsed:
-		return "CPU utilization"
-	case MemoryFree:
-		return "free memory"
-	case DiskUsed:
-		return "disk utilization"
-	case StorageFree:
-		return "free storage"
-	case ActiveSessions:
-		return "active sessions"
-	case ReadsPerSecond:
-		return "reads per second"
-	case WritesPerSecond:
-		return "writes per second"
-	case ReadLatency:
-		return "read latency"
-	case WriteLatency:
-		return "write latency"
-	case BytesIn:
-		return "bytes in"
-	case BytesOut:
-		return "bytes out"
-	case TransactionsPerSecond:
-		return "transactions per second"
-	case CPUPressure:
-		return "CPU pressure"
-	case OtherCPU:
-		return "CPU use by other workloads"
-	case LoadAverage:
-		return "load average"
-	case CPUSpeed:
-		return "CPU speed"
-	case DiskRead:
-		return "disk reads"
-	case DiskWritten:
-		return "disk writes"
-	case NetworkIn:
-		return "received network traffic"
-	case NetworkOut:
-		return "sent network traffic"
+	if phrase, known := resourcePhrases[resource]; known {
+		return phrase
 	}
 	if kind, isConnections := strings.CutPrefix(resource, "connections/"); isConnections {
 		return kind + " connections"
