@@ -18,6 +18,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,6 +31,8 @@ type fault struct {
 	name string
 	// loading is true if the fault is injected while a load is running.
 	loading bool
+	// local is true if a script of the local cluster injects the fault.
+	local bool
 	// invalidates is true if the fault invalidates the results of the load that it hits.
 	invalidates bool
 	// when returns whether the fault can hit anything. If it is nil, it always can.
@@ -69,29 +72,30 @@ const (
 
 func faults() []fault {
 	return []fault{
-		{name: "operator killed", inject: crashOperator},
-		{name: "operator killed after a write", inject: crashOperatorAfterWrite},
+		{name: "operator killed", local: true, inject: crashOperator},
+		{name: "operator killed after a write", local: true, inject: crashOperatorAfterWrite},
+		{name: "operator deleted", inject: deleteOperator},
 		{name: "leader's lease taken", inject: takeLease},
-		{name: "API server killed", lasts: outage, inject: killDaemon("kube-apiserver")},
-		{name: "API server hangs", lasts: seconds(5, 60), inject: hangAPIServer},
-		{name: "etcd killed", inject: killDaemon("etcd")},
-		{name: "kubelet killed", inject: killDaemon("kubelet")},
-		{name: "k6 runner killed", loading: true, when: anyPod(runnerPods), invalidates: true, inject: breakContainer(runnerPods, "kill-container"), reported: matches(`k6|runner|load`)},
-		{name: "k6 runner out of memory", loading: true, when: anyPod(runnerPods), invalidates: true, inject: breakContainer(runnerPods, "exhaust-container"), reported: matches(`memory|OOM`)},
-		{name: "collector killed", loading: true, when: anyPod(collectorPods), inject: breakContainer(collectorPods, "kill-container")},
+		{name: "API server killed", local: true, lasts: outage, inject: killDaemon("kube-apiserver")},
+		{name: "API server hangs", local: true, lasts: seconds(5, 60), inject: hangAPIServer},
+		{name: "etcd killed", local: true, inject: killDaemon("etcd")},
+		{name: "kubelet killed", local: true, inject: killDaemon("kubelet")},
+		{name: "k6 runner killed", local: true, loading: true, when: anyPod(runnerPods), invalidates: true, inject: breakContainer(runnerPods, "kill-container"), reported: matches(`k6|runner|load`)},
+		{name: "k6 runner out of memory", local: true, loading: true, when: anyPod(runnerPods), invalidates: true, inject: breakContainer(runnerPods, "exhaust-container"), reported: matches(`memory|OOM`)},
+		{name: "collector killed", local: true, loading: true, when: anyPod(collectorPods), inject: breakContainer(collectorPods, "kill-container")},
 		{name: "broker deleted", when: anyPod(brokerPods), invalidates: true, inject: deletePod(brokerPods), reported: matches("kafka")},
 		{name: "broker deleted under load", loading: true, when: anyPod(brokerPods), invalidates: true, inject: deletePod(brokerPods), reported: matches("kafka")},
 		{name: "PostgreSQL's primary deleted", when: anyPod(primaryPods), invalidates: true, inject: deletePod(primaryPods), reported: matches("postgres")},
 		{name: "PostgreSQL's primary deleted under load", loading: true, when: anyPod(primaryPods), invalidates: true, inject: deletePod(primaryPods), reported: matches("postgres")},
-		{name: "module killed under load", loading: true, when: anyPod(modulePods), invalidates: true, inject: breakContainer(modulePods, "kill-container"), reported: matches("gateway|circulation|inventory|import|target")},
-		{name: "module killed", when: anyPod(modulePods), invalidates: true, inject: breakContainer(modulePods, "kill-container"), reported: matches("module|gateway|circulation|inventory|import|target")},
-		{name: "Strimzi and k6-operator stopped", lasts: seconds(20, 60), inject: stopDeployment("perflab-emulators", "emulators"), reported: matches("operator|kafka|k6|load")},
-		{name: "CloudNativePG stopped", lasts: seconds(20, 60), inject: stopDeployment("cnpg-system", "cnpg-controller-manager"), reported: matches("operator|postgres")},
-		{name: volumesFault, when: anyPod(primaryPods), lasts: seconds(20, 60), inject: fillVolumes, reported: matches("space|disk|kafka|postgres")},
+		{name: "module killed under load", local: true, loading: true, when: anyPod(modulePods), invalidates: true, inject: breakContainer(modulePods, "kill-container"), reported: matches("gateway|circulation|inventory|import|target")},
+		{name: "module killed", local: true, when: anyPod(modulePods), invalidates: true, inject: breakContainer(modulePods, "kill-container"), reported: matches("module|gateway|circulation|inventory|import|target")},
+		{name: "Strimzi and k6-operator stopped", lasts: seconds(20, 60), inject: stopDeployments(otherOperators), reported: matches("operator|kafka|k6|load")},
+		{name: "CloudNativePG stopped", lasts: seconds(20, 60), inject: stopDeployments([]client.ObjectKey{{Namespace: "cnpg-system", Name: "cnpg-controller-manager"}}), reported: matches("operator|postgres")},
+		{name: volumesFault, local: true, when: anyPod(primaryPods), lasts: seconds(20, 60), inject: fillVolumes, reported: matches("space|disk|kafka|postgres")},
 		{name: "node cordoned", lasts: seconds(20, 60), inject: cordonNode, reported: matches("node|schedul")},
 		{name: "quota used up", lasts: seconds(20, 60), inject: exhaustQuota, reported: matches("quota")},
 		{name: "ConfigMap deleted", inject: deleteConfigMap, reported: matches("ConfigMap|results|scripts|metrics")},
-		{name: clockFault, lasts: seconds(10, 40), inject: moveClock, reported: matches("clock|deadline|within")},
+		{name: clockFault, local: true, lasts: seconds(10, 40), inject: moveClock, reported: matches("clock|deadline|within")},
 	}
 }
 
@@ -99,7 +103,7 @@ func faults() []fault {
 func (c *chaos) selectedFaults() []fault {
 	part, clock := os.Getenv("CHAOS_ONLY"), os.Getenv("CHAOS_CLOCK") != ""
 	return slices.DeleteFunc(faults(), func(f fault) bool {
-		return !strings.Contains(f.name, part) || f.name == clockFault && !clock || f.name == volumesFault && c.unbounded
+		return !strings.Contains(f.name, part) || f.name == clockFault && !clock || f.name == volumesFault && c.unbounded || f.local && !c.local
 	})
 }
 
@@ -189,6 +193,14 @@ func crashOperator(ctx context.Context, _ *subject) (string, func(context.Contex
 	return "", restoreOperator, runScript(ctx, "break.sh", "kill-container", containerID(pods[0]))
 }
 
+func deleteOperator(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
+	pods := running(ctx, operatorNamespace, operatorPods)
+	if len(pods) == 0 {
+		return "nothing: it does not run", noHeal, nil
+	}
+	return pods[0].Name, noHeal, cluster.Delete(ctx, &pods[0], client.GracePeriodSeconds(0))
+}
+
 // restoreOperator deletes an operator pod that waits to restart, because the kubelet's
 // back-off grows to minutes after several kills.
 func restoreOperator(ctx context.Context) error {
@@ -270,19 +282,40 @@ func awaitExit(ctx context.Context, led []corev1.Pod) {
 	}
 }
 
-// stopDeployment scales a Deployment to zero until the fault is healed.
-func stopDeployment(namespace, name string) func(context.Context, *subject) (string, func(context.Context) error, error) {
-	scale := func(ctx context.Context, replicas int32) error {
-		deployment := &appsv1.Deployment{}
-		if err := cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, deployment); err != nil {
-			return err
+// otherOperators are the Deployments of Strimzi and k6-operator, and of their emulators.
+var otherOperators = []client.ObjectKey{
+	{Namespace: "strimzi-system", Name: "strimzi-cluster-operator"},
+	{Namespace: "k6-operator-system", Name: "k6-operator-controller-manager"},
+	{Namespace: "perflab-emulators", Name: "emulators"},
+}
+
+// stopDeployments scales those Deployments to zero that the cluster has, until the fault is healed.
+func stopDeployments(keys []client.ObjectKey) func(context.Context, *subject) (string, func(context.Context) error, error) {
+	scale := func(ctx context.Context, replicas int32) (stopped []string, err error) {
+		for _, key := range keys {
+			deployment := &appsv1.Deployment{}
+			if err := cluster.Get(ctx, key, deployment); err != nil {
+				if apierrors.IsNotFound(err) {
+					continue
+				}
+				return nil, err
+			}
+			before := deployment.DeepCopy()
+			deployment.Spec.Replicas = &replicas
+			if err := cluster.Patch(ctx, deployment, client.MergeFrom(before)); err != nil {
+				return nil, err
+			}
+			stopped = append(stopped, key.Name)
 		}
-		before := deployment.DeepCopy()
-		deployment.Spec.Replicas = &replicas
-		return cluster.Patch(ctx, deployment, client.MergeFrom(before))
+		return stopped, nil
+	}
+	start := func(ctx context.Context) error {
+		_, err := scale(ctx, 1)
+		return err
 	}
 	return func(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
-		return "", func(ctx context.Context) error { return scale(ctx, 1) }, scale(ctx, 0)
+		stopped, err := scale(ctx, 0)
+		return strings.Join(stopped, ", "), start, err
 	}
 }
 
