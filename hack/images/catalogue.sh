@@ -87,7 +87,7 @@ image_hash() {
 # context_files PATTERN prints a line for each matching file: mode, content, path.
 context_files() {
   # shellcheck disable=SC2086 # the pattern is to be expanded
-  compgen -G "$1" >/dev/null || die "\"$1\", which a Dockerfile copies, does not exist yet: build it first"
+  compgen -G "$1" >/dev/null || die "\"$1\", which a Dockerfile copies, does not exist: build it first"
   # shellcheck disable=SC2086
   find ${1#/} \( -type f -printf '%m %p\n' -exec sha256sum {} \; \) -o \( -type l -printf '%p %l\n' \) | LC_ALL=C sort
 }

@@ -40,7 +40,7 @@ EOF
   exit 2
 }
 
-# IMAGE_BUILDER is docker or buildah, by default docker if an engine answers.
+# IMAGE_BUILDER is docker or buildah, by default docker if an engine runs.
 image_builder() {
   if [[ -n ${IMAGE_BUILDER:-} ]]; then echo "$IMAGE_BUILDER"; elif docker_answers; then echo docker; else echo buildah; fi
 }

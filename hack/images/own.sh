@@ -21,7 +21,7 @@ own_give() {
 # own_check_reference refuses a reference that does not identify one image.
 own_check_reference() {
   [[ $1 =~ ^[a-z0-9][a-z0-9._/:-]*:[A-Za-z0-9_][A-Za-z0-9._-]*$ && ${1##*/} == *:* ]] ||
-    die "IMAGE \"$1\" is no name with a tag: write for example shop/cart:1.0"
+    die "IMAGE \"$1\" has no tag: write NAME:TAG, for example shop/cart:1.0"
   [[ $1 != *:latest ]] || die "IMAGE \"$1\": Kubernetes always pulls latest instead of using the loaded image: use another tag"
 }
 
@@ -37,7 +37,7 @@ own_load() {
   log "loading image $reference"
   provider_load_archive "$archive" "$present" >&2
   [[ $(provider_image_identity "$(image_full_name "$reference")") == "$identity" ]] ||
-    die "the cluster has not got image $reference although it was loaded: has $archive the name in it?"
+    die "the cluster does not have image $reference after loading $archive: check the names in the archive"
 }
 
 # own_archive REFERENCE FILE checks an archive, and prints its path.
@@ -45,16 +45,16 @@ own_archive() {
   [[ -f $2 ]] || die "ARCHIVE \"$2\" does not exist"
   local names
   names=$(tar -xOf "$2" manifest.json 2>/dev/null) ||
-    die "ARCHIVE \"$2\" is none that \"docker save\" writes: it has no manifest.json"
-  [[ $(grep -o '"RepoTags"' <<<"$names" | wc -l) -eq 1 ]] || die "ARCHIVE \"$2\" holds several images: save each into an archive of its own"
+    die "ARCHIVE \"$2\" has no manifest.json: write it with \"docker save\""
+  [[ $(grep -o '"RepoTags"' <<<"$names" | wc -l) -eq 1 ]] || die "ARCHIVE \"$2\" has several images: save each in a separate archive"
   grep -q "\"$1\"" <<<"$names" || grep -q "\"$(image_full_name "$1")\"" <<<"$names" ||
-    die "ARCHIVE \"$2\" does not hold $1 but: $(grep -Eo '"RepoTags":\[[^]]*\]' <<<"$names")"
+    die "ARCHIVE \"$2\" does not have $1, only: $(grep -Eo '"RepoTags":\[[^]]*\]' <<<"$names")"
   realpath "$2"
 }
 
 # own_build REFERENCE DIRECTORY builds its Dockerfile, and prints the archive.
 own_build() {
-  [[ -f $2/Dockerfile ]] || die "DOCKERFILE \"$2\" is no directory with a Dockerfile"
+  [[ -f $2/Dockerfile ]] || die "DOCKERFILE \"$2\" is not a directory with a Dockerfile"
   local archive
   archive=$(own_place "$1")
   log "building image $1"
@@ -68,9 +68,12 @@ own_save() {
   docker_answers || die "no Docker engine is running to build or find $1: set ARCHIVE=file.tar, or DOCKERFILE=directory to build it"
   docker image inspect "$1" >/dev/null 2>&1 ||
     die "the Docker engine has no image $1: pull or build it, or set ARCHIVE=file.tar or DOCKERFILE=directory"
-  local archive
+  local archive platform=()
+  # An engine with containerd's image store lists all platforms of an image, also those that it lacks.
+  ! docker save --help 2>/dev/null | grep -q -e --platform ||
+    platform=(--platform "$(docker version --format '{{.Server.Os}}/{{.Server.Arch}}')")
   archive=$(own_place "$1")
-  docker save --output "$archive" "$1"
+  docker save "${platform[@]}" --output "$archive" "$1"
   echo "$archive"
 }
 

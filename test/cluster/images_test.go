@@ -67,6 +67,17 @@ func TestLoadOwnImage(t *testing.T) {
 	p.inOrder(p.takeCalls(), "docker image inspect registry.example.org/cart:3.0", "docker save --output CACHE/images/own/registry.example.org_cart_3.0.tar registry.example.org/cart:3.0", "kind load image-archive")
 }
 
+// An engine with containerd's image store would save platforms that it lacks.
+func TestLoadImageSavesOnePlatform(t *testing.T) {
+	p := newSandbox(t, "DOCKER_SAVE_HELP=--platform string")
+	p.write(filepath.Join(p.standin, "node"), "")
+	p.write(filepath.Join(p.standin, "engine"), "shop/cart:3.0\n")
+	if said, err := p.loadImage("IMAGE=shop/cart:3.0"); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	p.inOrder(p.takeCalls(), "docker save --platform linux/arm64 --output CACHE/images/own/shop_cart_3.0.tar shop/cart:3.0", "kind load image-archive")
+}
+
 func TestLoadImageRefusesBadInput(t *testing.T) {
 	p := newSandbox(t)
 	p.write(filepath.Join(p.standin, "node"), "")
@@ -76,15 +87,15 @@ func TestLoadImageRefusesBadInput(t *testing.T) {
 		variables []string
 		want      string
 	}{
-		"no name":          {nil, `IMAGE "" is no name with a tag: write for example shop/cart:1.0`},
-		"no tag":           {[]string{"IMAGE=shop/cart"}, `IMAGE "shop/cart" is no name with a tag`},
-		"a port, no tag":   {[]string{"IMAGE=localhost:5000/cart"}, "is no name with a tag"},
+		"no name":          {nil, `IMAGE "" has no tag: write NAME:TAG, for example shop/cart:1.0`},
+		"no tag":           {[]string{"IMAGE=shop/cart"}, `IMAGE "shop/cart" has no tag`},
+		"a port, no tag":   {[]string{"IMAGE=localhost:5000/cart"}, "has no tag"},
 		"latest":           {[]string{"IMAGE=shop/cart:latest"}, "Kubernetes always pulls latest"},
 		"no such archive":  {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=/no/such.tar"}, `ARCHIVE "/no/such.tar" does not exist`},
-		"no archive":       {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + none}, "it has no manifest.json"},
-		"of another image": {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + p.archive("shop/till:1.0")}, `does not hold shop/cart:1.0 but: "RepoTags":["shop/till:1.0"]`},
-		"of several":       {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + p.archive("shop/cart:1.0", "shop/till:1.0")}, "holds several images"},
-		"no Dockerfile":    {[]string{"IMAGE=shop/cart:1.0", "DOCKERFILE=" + t.TempDir()}, "is no directory with a Dockerfile"},
+		"no archive":       {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + none}, "has no manifest.json"},
+		"of another image": {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + p.archive("shop/till:1.0")}, `does not have shop/cart:1.0, only: "RepoTags":["shop/till:1.0"]`},
+		"of several":       {[]string{"IMAGE=shop/cart:1.0", "ARCHIVE=" + p.archive("shop/cart:1.0", "shop/till:1.0")}, "has several images"},
+		"no Dockerfile":    {[]string{"IMAGE=shop/cart:1.0", "DOCKERFILE=" + t.TempDir()}, "is not a directory with a Dockerfile"},
 		"not in Docker":    {[]string{"IMAGE=shop/cart:1.0"}, "the Docker engine has no image shop/cart:1.0: pull or build it"},
 	} {
 		t.Run(name, func(t *testing.T) {
