@@ -66,7 +66,7 @@ exhaust_container() {
 bound_volumes() {
   local image=$STATE/volumes.img
   if volumes_bounded; then return; fi
-  [[ -z $(ls -A "$STATE/volumes") ]] || die "volumes already exist: bound them before the first is created"
+  [[ -z $(ls -A "$STATE/volumes") ]] || die "volumes already exist: run bound-volumes before the first one is created"
   require_packages mkfs.ext4:e2fsprogs
   truncate -s "$1M" "$image"
   mkfs.ext4 -q -m 0 "$image"
@@ -80,7 +80,7 @@ bound_volumes() {
 volumes_bounded() { sandbox_run mountpoint -q "$STATE/volumes"; }
 
 fill_volumes() {
-  volumes_bounded || die "the volumes have the machine's disk to fill: break.sh bound-volumes first"
+  volumes_bounded || die "volumes without a limit would fill the machine's disk: run break.sh bound-volumes first"
   sandbox_run dd if=/dev/zero of="$STATE/volumes/ballast" bs=1M status=none 2>/dev/null || true
 }
 
@@ -90,7 +90,7 @@ move_clock() { date --set="@$(($(date +%s) + $1))" >/dev/null; }
 
 main() {
   local action=${1:-help}
-  [[ $(provider_name) == local ]] || die "only a cluster of the local provider can be broken, not one of $(provider_name)"
+  [[ $(provider_name) == local ]] || die "break.sh works only with the local provider, and this is $(provider_name)"
   provider_select
   shift || true
   case $action in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A real one-node Kubernetes cluster. See usage below and README.md.
+# A real Kubernetes cluster. See usage below and README.md.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib/common.sh
@@ -22,17 +22,18 @@ usage() {
   cat <<EOF
 usage: cluster.sh up|down|status|registry|kubeconfig|kubectl-path|help
 
-up            makes the cluster, or mends it; when all is well it does nothing
-down          removes the cluster and all it left on the machine, caches excepted
-status        tells how each part is; fails unless all is well
+up            creates the cluster, or repairs it; does nothing if it is healthy
+down          deletes the cluster with all that it left on the machine, except caches
+status        shows the state of each part; fails unless all are healthy
 registry      starts an image registry that you push to and the cluster pulls from, until the
               cluster is deleted, and prints its name
 kubeconfig    prints the path of the kubeconfig
 kubectl-path  prints the path of a kubectl for the cluster
 
-CLUSTER   the cluster's name, now "$CLUSTER"; several may run at once
-PROVIDER  kind or local; now "$(provider_name)" (kind where a Docker engine answers)
-PERFLAB_CACHE  where built programs and images are kept, now $CACHE
+CLUSTER   the cluster's name, now "$CLUSTER"; several can run at the same time
+NODES     number of nodes of a new cluster, by default one; more only with kind
+PROVIDER  kind or local; now "$(provider_name)" (kind if a Docker engine runs)
+PERFLAB_CACHE  directory of built programs and images, now $CACHE
 EOF
 }
 

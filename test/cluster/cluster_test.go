@@ -131,7 +131,7 @@ func TestKindCluster(t *testing.T) {
 	p.must("hack/cluster/cluster.sh", "up")
 	p.inOrder(p.takeCalls(),
 		"docker info",
-		"kind create cluster --name stand-in --image "+node+" --kubeconfig "+kubeconfig,
+		"kind create cluster --name stand-in --config CACHE/clusters/stand-in/kind.yaml --image "+node+" --kubeconfig "+kubeconfig,
 		"docker build --quiet --tag localhost/perflab/metrics-server:",
 		"kind load image-archive CACHE/images/metrics-server-HASH.tar --name stand-in",
 		"kind load image-archive CACHE/images/postgresql-HASH.tar --name stand-in",
@@ -156,6 +156,29 @@ func TestKindCluster(t *testing.T) {
 	p.never(deployed, "kubectl -n perflab-emulators", "kubectl apply --server-side --force-conflicts -k ROOT/test/emulators")
 	p.must("hack/cluster/cluster.sh", "down")
 	p.inOrder(p.takeCalls(), "kind delete cluster --name stand-in --kubeconfig "+kubeconfig)
+}
+
+// kind makes as many nodes as NODES, and can't add any later.
+func TestNodes(t *testing.T) {
+	p := newSandbox(t, "NODES=3", "KIND_MOUNT=/a:/b")
+	p.must("hack/cluster/cluster.sh", "up")
+	p.inOrder(p.takeCalls(), "kind create cluster", "kubectl --kubeconfig CACHE/clusters/stand-in/kubeconfig --request-timeout=60s taint nodes stand-in-control-plane")
+	config, err := os.ReadFile(filepath.Join(p.cache, "clusters/stand-in/kind.yaml"))
+	expect.NoError(t, err)
+	const mount = "  extraMounts: [{hostPath: /a, containerPath: /b}]\n"
+	want := "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n- role: control-plane\n" + mount + "- role: worker\n" + mount + "- role: worker\n" + mount
+	if string(config) != want {
+		t.Errorf("%s, want %s", config, want)
+	}
+	for _, tc := range []struct{ nodes, provider, want string }{
+		{"3", "kind", `has 1 node(s), and NODES is 3`},
+		{"ten", "kind", `NODES "ten": write a number from 1 to 9`},
+		{"3", "local", "the local provider has one node"},
+	} {
+		if said, err := p.run("env", "NODES="+tc.nodes, "PROVIDER="+tc.provider, "hack/cluster/cluster.sh", "up"); err == nil || !strings.Contains(said, tc.want) {
+			t.Errorf("NODES=%s with %s: %v: %s, want %q", tc.nodes, tc.provider, err, said, tc.want)
+		}
+	}
 }
 
 // A cluster that has worked has results: it is not deleted if it can't be started.
@@ -187,7 +210,7 @@ func TestDockersErrorIsShown(t *testing.T) {
 	expect.NoError(t, os.Remove(docker))
 	expect.NoError(t, os.WriteFile(docker, []byte("#!/bin/sh\necho 'permission denied while trying to connect to the Docker daemon socket' >&2\nexit 1\n"), 0o755))
 	said, err := p.run("hack/cluster/cluster.sh", "up")
-	if err == nil || !strings.Contains(said, "the kind provider needs a Docker engine that answers. docker info: permission denied while trying to connect") {
+	if err == nil || !strings.Contains(said, "the kind provider needs a running Docker engine. docker info: permission denied while trying to connect") {
 		t.Errorf("%v: %s", err, said)
 	}
 }
@@ -235,7 +258,7 @@ func TestKindClusterWithoutRegistries(t *testing.T) {
 	expect.NoError(t, os.MkdirAll(filepath.Join(folder, "rootfs"), 0o755))
 	p.must("hack/cluster/cluster.sh", "up")
 	calls := p.takeCalls()
-	p.inOrder(calls, "kind create cluster --name stand-in --image node:own ", "docker build --quiet --tag localhost/perflab/cloudnative-pg:", "kind load image-archive CACHE/images/cloudnative-pg-HASH.tar")
+	p.inOrder(calls, "kind create cluster --name stand-in --config CACHE/clusters/stand-in/kind.yaml --image node:own ", "docker build --quiet --tag localhost/perflab/cloudnative-pg:", "kind load image-archive CACHE/images/cloudnative-pg-HASH.tar")
 	p.never(calls, "helm ", "kubectl --kubeconfig CACHE/clusters/stand-in/kubeconfig --request-timeout=60s apply --server-side --force-conflicts -f ROOT/hack/cluster/addons/namespaces.yaml")
 	kustomization, err := os.ReadFile(filepath.Join(p.cache, "clusters/stand-in/cnpg/kustomization.yaml"))
 	if err != nil || !strings.Contains(string(kustomization), "image: localhost/perflab/cloudnative-pg:") || strings.Contains(string(kustomization), "ghcr.io") {

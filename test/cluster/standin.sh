@@ -39,7 +39,10 @@ docker_like() {
   case "$1 ${2:-}" in
     "inspect "*) [[ -e $STANDIN/node ]] ;;
     "image inspect") grep -qxF "$3" "$STANDIN/engine" ;;
+    "save --help") echo "${DOCKER_SAVE_HELP:-}" ;;
+    "save --platform") archive "$5" "$6" ;;
     "save "*) archive "$3" "$4" ;;
+    "version --format") echo linux/arm64 ;;
     "start "*) [[ ! -e $STANDIN/broken ]] || { echo "Error: port is already allocated" >&2 && return 1; } ;;
     "exec "*) [[ -e $STANDIN/node ]] && shift 2 && ctr_like "$@" ;;
   esac
@@ -65,13 +68,14 @@ kind_like() {
       ;;
     "delete cluster") rm -f "$STANDIN/node" "$STANDIN/images" && touch "$STANDIN/images" ;;
     "load image-archive") take "$3" ;;
+    "get nodes") printf 'stand-in-control-plane\n' ;;
   esac
 }
 
 kubectl_like() {
   case "$*" in
     "version --client"*) printf '{\n  "clientVersion": {\n    "minor": "%s"\n  }\n}' "${KUBECTL_MINOR:-}" ;;
-    *"get node "*) printf True ;;
+    *"get nodes -o jsonpath={.items[*].status.conditions"*) printf True ;;
     *"get nodes -o jsonpath"*) printf node ;;
     *"rollout status"*) echo "deployment successfully rolled out" ;;
   esac

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the demo on a kind cluster, by the project's own scripts, on an engine of engine.sh. Exits
-# with 69 if this machine can't run an engine.
+# Runs the demo, and the end-to-end tests that need several nodes, on a kind cluster of three
+# nodes, by the project's own scripts, on an engine of engine.sh. Exits with 69 if this machine
+# can't run an engine.
 #
 #   KEEP=1  keeps the cluster and the engine
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-CLUSTER=${CLUSTER:-perflab}-kind
-export CLUSTER
+export CLUSTER=${CLUSTER:-perflab}-kind NODES=3
 
 clean_up() {
   [[ -z ${KEEP:-} ]] || return 0
@@ -17,8 +17,9 @@ clean_up() {
 
 trap clean_up EXIT
 # With the network that the engine lacks.
-make -C "$here/../.." --no-print-directory build
+make -C "$here/../.." --no-print-directory build tools
 IMAGE_BUILDER=buildah "$here/../../hack/images/images.sh" build
 "$here/../../hack/cluster/build.sh" kind helm >/dev/null
 "$here/engine.sh" up
 "$here/engine.sh" run make -C "$here/../.." --no-print-directory demo
+RUN='TestNodesSample|TestDrainedNode|TestLanesOfNodes' "$here/engine.sh" run make -C "$here/../.." --no-print-directory e2e

@@ -64,7 +64,7 @@ engine_down() {
 node_reference() {
   local hash name
   hash=$({
-    cat "$here"/engine.sh "$here"/node.sh "$here"/Dockerfile "$ROOT/hack/cluster/addons/storage.yaml"
+    cat "$here"/engine.sh "$here"/node.sh "$here"/network.yaml "$here"/Dockerfile "$ROOT/hack/cluster/addons/storage.yaml"
     for name in kube kubeadm etcd coredns pause storage; do component_hash "$name"; done
     component_version kind
     base_reference
@@ -123,7 +123,7 @@ node_images() {
   mkdir -p "$work/context/bin"
   cp "$(component_build coredns)/coredns" "$work/context/"
   cp "$(component_build kube)/kube" "$(component_build etcd)/etcd" "$work/context/bin/"
-  for name in kube-apiserver kube-controller-manager kube-scheduler kube-proxy; do ln -s kube "$work/context/bin/$name"; done
+  for name in kube-apiserver kube-controller-manager kube-scheduler kube-proxy kubectl; do ln -s kube "$work/context/bin/$name"; done
   for name in control-plane coredns; do
     buildah_run bud --quiet --isolation chroot --format docker --network host --build-arg "BASE=$(base_ensure)" --target "$name" \
       --tag "localhost/perflab/kind-$name" --file "$here/Dockerfile" "$work/context" >/dev/null
@@ -145,8 +145,10 @@ node_images() {
 }
 
 run() {
+  # The image's provisioner makes directories on its own node, so all nodes share them.
+  mkdir -p "$DATA/volumes"
   DOCKER_HOST=unix://$RUN/docker.sock PROVIDER=kind KIND_PULLS=no KIND_NODE=$(node_reference) IMAGE_BUILDER=buildah \
-    in_network "$@"
+    KIND_MOUNT="$DATA/volumes:/var/lib/perflab-volumes" in_network "$@"
 }
 
 case ${1:-} in

@@ -3,6 +3,7 @@
 # Arranges a node's file system as images/base of kind does, for Debian's containerd and for a
 # machine with cgroup v1. mmdebstrap calls it: node.sh WORK ROOT
 set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$1 root=$2
 
 services() {
@@ -56,21 +57,7 @@ kubernetes() {
   cp "$work/version" "$root/kind/version"
   cp -r "$work/kind/images" "$root/kind/"
   cp "$work/storage.yaml" "$root/kind/manifests/default-storage.yaml"
-  # kindnetd is replaced by the configuration that it would write on one node.
-  echo '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "no-kindnetd", "namespace": "kube-system"}}' >"$root/kind/manifests/default-cni.yaml"
-  cat >"$root/etc/cni/net.d/10-bridge.conflist" <<'EOF'
-{
-  "cniVersion": "0.4.0",
-  "name": "pods",
-  "plugins": [
-    {
-      "type": "bridge", "bridge": "cni0", "isGateway": true, "ipMasq": true, "hairpinMode": true,
-      "ipam": {"type": "host-local", "ranges": [[{"subnet": "10.244.0.0/24"}]], "routes": [{"dst": "0.0.0.0/0"}]}
-    },
-    {"type": "portmap", "capabilities": {"portMappings": true}}
-  ]
-}
-EOF
+  cp "$here/network.yaml" "$root/kind/manifests/default-cni.yaml"
   echo 'KUBELET_EXTRA_ARGS=--runtime-cgroups=/system.slice/containerd.service --fail-cgroupv1=false --feature-gates=KubeletInUserNamespace=true' >"$root/etc/default/kubelet"
 }
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# A one-node cluster in a container, by kind, with the real operators from their official
+# A cluster of nodes in containers, by kind, with the real operators from their official
 # sources. The node image is that of this release of kind, by its digest; it determines the
 # version of Kubernetes.
 #
+#   NODES          number of nodes, by default one; the first one also has the control plane
 #   KIND_NODE      another node image, which the Docker engine has
+#   KIND_MOUNT     HOST:NODE, a directory of the host in all nodes
 #   KIND_PULLS=no  pulls nothing: CloudNativePG is built here, and Strimzi and k6-operator are
 #                  left to the emulators, which hack/deploy.sh installs
 
@@ -27,11 +29,12 @@ kind_image() { awk -v name="$1" '$1 == name { print $2 }' "$ROOT/hack/cluster/ki
 kind_node() { echo "$CLUSTER-control-plane"; }
 
 provider_up() {
-  docker_answers || die "the kind provider needs a Docker engine that answers. $(docker_error)"
+  docker_answers || die "the kind provider needs a running Docker engine. $(docker_error)"
   with_lock "cluster-$CLUSTER" kind_up
 }
 
 kind_up() {
+  [[ ${NODES:-1} =~ ^[1-9]$ ]] || die "NODES \"$NODES\": write a number from 1 to 9"
   mkdir -p "$LOGS"
   if ! docker inspect "$(kind_node)" >/dev/null 2>&1; then
     kind_create
@@ -42,26 +45,47 @@ kind_up() {
     kind delete cluster --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" >&2
     kind_create
   fi
+  # With workers, kind keeps pods off the control plane's node.
+  kubectl taint nodes "$(kind_node)" node-role.kubernetes.io/control-plane:NoSchedule- >/dev/null 2>&1 || true
   kind_addons
   log "cluster \"$CLUSTER\" is up: export KUBECONFIG=$KUBECONFIG_FILE"
 }
 
-# kind_start starts an existing node, for example after a reboot. A cluster that can't be started
+# kind_start starts existing nodes, for example after a reboot. A cluster that can't be started
 # is left as it is: it has results.
 kind_start() {
-  if ! docker start "$(kind_node)" >/dev/null ||
+  local nodes
+  mapfile -t nodes < <(kind get nodes --name "$CLUSTER")
+  [[ ${NODES:-${#nodes[@]}} -eq ${#nodes[@]} ]] ||
+    die "cluster \"$CLUSTER\" has ${#nodes[@]} node(s), and NODES is $NODES: kind can't add nodes, so leave NODES empty, choose another CLUSTER, or delete it with its results (make cluster-down)"
+  if ! docker start "${nodes[@]}" >/dev/null ||
     ! kind export kubeconfig --name "$CLUSTER" --kubeconfig "$KUBECONFIG_FILE" --quiet ||
-    ! wait_for 90 "the node to be ready" node_ready; then
+    ! wait_for 90 "the nodes to be ready" nodes_ready; then
     die "cluster \"$CLUSTER\" exists and can't be started, for the reason above: remove the cause and try again, or delete it with its results (make cluster-down)"
   fi
 }
 
 kind_create() {
-  kind create cluster --name "$CLUSTER" --image "${KIND_NODE:-$(kind_image node)}" --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
+  kind_config >"$CLUSTER_DIR/kind.yaml"
+  kind create cluster --name "$CLUSTER" --config "$CLUSTER_DIR/kind.yaml" --image "${KIND_NODE:-$(kind_image node)}" \
+    --kubeconfig "$KUBECONFIG_FILE" --wait 180s >&2
+  wait_for 90 "the nodes to be ready" nodes_ready
 }
 
-node_ready() {
-  [[ $(kubectl get node "$(kind_node)" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}') == True ]]
+kind_config() {
+  local node role=control-plane
+  printf 'kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n'
+  for ((node = 1; node <= ${NODES:-1}; node++)); do
+    echo "- role: $role"
+    [[ -z ${KIND_MOUNT:-} ]] || echo "  extraMounts: [{hostPath: ${KIND_MOUNT%%:*}, containerPath: ${KIND_MOUNT#*:}}]"
+    role=worker
+  done
+}
+
+nodes_ready() {
+  local states
+  states=$(kubectl get nodes -o 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}')
+  [[ -n $states && $states != *False* && $states != *Unknown* ]]
 }
 
 cnpg_version() { component_version cloudnative-pg | tr -d v; }
@@ -101,7 +125,7 @@ kind_operators() {
 }
 
 provider_down() {
-  docker_answers || die "the kind provider needs a Docker engine that answers. $(docker_error)"
+  docker_answers || die "the kind provider needs a running Docker engine. $(docker_error)"
   with_lock "cluster-$CLUSTER" kind_down
 }
 
@@ -116,7 +140,7 @@ provider_status() {
     echo "cluster \"$CLUSTER\" (kind) is not running"
     return 1
   fi
-  echo "cluster \"$CLUSTER\" (kind), node $(kind_node)"
+  echo "cluster \"$CLUSTER\" (kind), nodes: $(kind get nodes --name "$CLUSTER" | sort | tr '\n' ' ')"
   addons_report "${ADDONS[@]}" || return 1
   echo
   provider_ctr images ls | awk '$1 ~ /^localhost\// { print "  " $1 "  " $4 " " $5 }'

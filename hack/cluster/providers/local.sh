@@ -41,7 +41,8 @@ source "$ROOT/hack/cluster/providers/local/addons.sh"
 source "$ROOT/hack/cluster/providers/local/registry.sh"
 
 local_require() {
-  [[ $EUID -eq 0 ]] || die "the local provider needs root; without root, PerfLab uses a Docker engine that answers. $(docker_error)"
+  [[ ${NODES:-1} == 1 ]] || die "NODES \"$NODES\": the local provider has one node; for more, use kind, which needs a Docker engine (PROVIDER=kind)"
+  [[ $EUID -eq 0 ]] || die "the local provider needs root; without root, PerfLab needs a running Docker engine. $(docker_error)"
   require_packages containerd:containerd ctr:containerd runc:runc /usr/lib/cni/bridge:containernetworking-plugins \
     iptables:iptables conntrack:conntrack socat:socat ip:iproute2 openssl:openssl
 }
@@ -74,7 +75,7 @@ local_down() {
   sandbox_end
   cgroup_remove
   if grep -q " ${STATE}[/ ]" /proc/self/mountinfo; then
-    die "something is mounted under $STATE: unmount it first, its content would be deleted"
+    die "$STATE has a mount, whose content would be deleted: unmount it first"
   fi
   rm -rf "$STATE" "$RUN" "$CLUSTER_DIR"
   rmdir --ignore-fail-on-non-empty /run/perflab "$CACHE/clusters" 2>/dev/null || true
