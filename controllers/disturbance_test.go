@@ -25,6 +25,7 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
+	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/text/decimal"
@@ -109,6 +110,85 @@ func TestFaultIsInjected(t *testing.T) {
 	}
 	expect.Equal(t, []string{lostMetric, "cico/excessErrors@fault-gateway-lost"}, done.Status.Analysis.Primary, "primary metrics")
 	l.verifyChain("small")
+}
+
+// A lost node takes all pods of the system on it, each of which is replaced.
+func TestWholeNodeIsLost(t *testing.T) {
+	l := newLab(t, complete)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, oneArm, withFault, withVolume, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Scenarios[0].Faults[0].Kill.WholeNode = true
+	}))
+	run := l.untilRun(v1alpha1.RunSucceeded)
+	system, fault := run.Status.Effective, run.Status.Faults[0]
+	pods := len(system.KafkaPods) + len(system.PostgresPods)
+	for _, module := range system.Modules {
+		pods += len(module.Pods)
+	}
+	if pods < 3 || len(fault.Targets) != pods || fault.Candidates != int32(pods) || fault.Ready == nil || fault.Restarts != int32(pods) {
+		t.Errorf("the system has %d pods, and the fault is %+v", pods, fault)
+	}
+}
+
+// The fault adds partitions once in each run, and the next run has the declared ones again.
+func TestPartitionsAreRaised(t *testing.T) {
+	l := newLab(t, complete)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, oneArm, twoBlocks, withFault, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.System.Kafka.Topics = []v1alpha1.TopicGroup{{Group: "imports", Names: []string{"one", "two"}, Partitions: 2}, {Group: "idle", Names: []string{"three"}}}
+		fault := &e.Spec.Scenarios[0].Faults[0]
+		fault.Kill, fault.Partitions = nil, &v1alpha1.PartitionsFault{Group: "imports", Count: 5}
+	}))
+	seen := map[string]int{}
+	l.eachRound = func() {
+		for _, run := range l.runs() {
+			if run.Status.Phase == v1alpha1.RunLoading && len(run.Status.Faults) > 0 {
+				total := int32(0)
+				for _, name := range l.brokers.names() {
+					state, _ := l.brokers.get(name)
+					total += state.Partitions
+				}
+				seen[fmt.Sprintf("%d %t", total, run.Status.Faults[0].Begin != nil)]++
+			}
+		}
+	}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	runs := l.runs()
+	expect.Equal(t, 2, len(runs), "runs")
+	for _, run := range runs {
+		if fault := run.Status.Faults[0]; run.Status.Phase != v1alpha1.RunSucceeded || fault.Begin == nil || fault.Ready == nil || !fault.Gone {
+			t.Errorf("run %s is %s: %s; fault %+v", run.Name, run.Status.Phase, run.Status.Message, fault)
+		}
+	}
+	if seen["5 false"] == 0 || seen["11 true"] == 0 || seen["11 false"] > 0 {
+		t.Errorf("partitions and whether the fault had begun: %v", seen)
+	}
+}
+
+// If the operator stops while it adds partitions, the moment is unknown.
+func TestPartitionsOfAnEarlierAttempt(t *testing.T) {
+	l := newLab(t, complete)
+	l.measureOutages()
+	l.create(login(), smallExperiment(t, oneArm, withFault, func(e *v1alpha1.PerfExperiment) {
+		e.Spec.System.Kafka.Topics = []v1alpha1.TopicGroup{{Group: "imports", Names: []string{"one"}}}
+		fault := &e.Spec.Scenarios[0].Faults[0]
+		fault.Kill, fault.Partitions = nil, &v1alpha1.PartitionsFault{Group: "imports", Count: 5}
+	}))
+	l.eachRound = func() {
+		for _, run := range l.runs() {
+			if len(run.Status.Faults) > 0 && run.Status.Faults[0].Attempted && run.Status.Faults[0].Begin == nil && run.Spec.Attempt == 1 {
+				for _, name := range l.brokers.names() {
+					l.brokers.put(name, kafka.TopicState{Partitions: 5, Replicas: 1})
+				}
+			}
+		}
+	}
+	run := l.untilRun(v1alpha1.RunInvalid)
+	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonFaultNotInjected, "the topics already have 5 partitions")
+	if run.Status.Faults[0].Begin != nil {
+		t.Errorf("the fault is %+v", run.Status.Faults[0])
+	}
+	expect.Equal(t, v1alpha1.RunSucceeded, l.untilRun(v1alpha1.RunSucceeded).Status.Phase, "the second attempt")
 }
 
 // A fault that can't be injected as declared makes the run invalid, with the reason.

@@ -85,6 +85,18 @@ func (f *fakeBrokers) EnsureTopics(ctx context.Context, brokers kafkaadmin.Broke
 	return f.Topics(ctx, brokers, wanted)
 }
 
+func (f *fakeBrokers) RaisePartitions(_ context.Context, brokers kafkaadmin.Brokers, topics []kafka.Topic, count int32) (changed int, err error) {
+	f.ask(brokers)
+	for _, topic := range topics {
+		if state, there := f.get(topic.Name); f.err == nil && there && state.Partitions < count {
+			state.Partitions = count
+			f.put(topic.Name, state)
+			changed++
+		}
+	}
+	return changed, f.err
+}
+
 func (f *fakeBrokers) ConfigDifferences(context.Context, kafkaadmin.Brokers, []kafka.Topic) ([]string, error) {
 	return f.config, f.err
 }

@@ -119,6 +119,7 @@ func (l *lab) playStrimzi() {
 			l.ensurePod(fmt.Sprintf("%s-%d", pool.GetName(), n), &pool, map[string]string{
 				contract.LabelStrimziCluster: pool.GetLabels()[contract.LabelStrimziCluster],
 				contract.LabelStrimziPool:    pool.GetName(),
+				v1alpha1.LabelExperiment:     pool.GetLabels()[v1alpha1.LabelExperiment],
 			}, nil)
 		}
 	}
@@ -186,6 +187,7 @@ func (l *lab) ensureInstance(name string, cluster *unstructured.Unstructured) st
 	l.t.Helper()
 	l.ensurePod(name, cluster, map[string]string{
 		contract.LabelPostgresCluster: cluster.GetName(), contract.LabelPostgresRole: contract.PostgresRoleInstance,
+		v1alpha1.LabelExperiment: cluster.GetLabels()[v1alpha1.LabelExperiment],
 	}, nil)
 	return "http://" + l.podAddress(name) + ":9187/metrics"
 }

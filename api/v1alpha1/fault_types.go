@@ -14,7 +14,7 @@ import (
 // LOAD/excessErrors@fault-NAME, among others. In a scenario with faults, metrics
 // without a window count until the first fault begins.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.kill), has(self.restart), has(self.switchover), has(self.resource)].filter(x, x).size() == 1",message="a fault needs exactly one of kill, restart, switchover and resource"
+// +kubebuilder:validation:XValidation:rule="[has(self.kill), has(self.restart), has(self.switchover), has(self.partitions), has(self.resource)].filter(x, x).size() == 1",message="a fault needs exactly one of kill, restart, switchover, partitions and resource"
 type Fault struct {
 	// name of the fault, for example primary-lost. It is part of its metrics'
 	// names.
@@ -74,6 +74,10 @@ type Fault struct {
 	// +optional
 	Switchover *SwitchoverFault `json:"switchover,omitempty"`
 
+	// partitions adds partitions to the topics of a group.
+	// +optional
+	Partitions *PartitionsFault `json:"partitions,omitempty"`
+
 	// resource creates a custom resource, for example Chaos Mesh's NetworkChaos.
 	// +optional
 	Resource *ResourceFault `json:"resource,omitempty"`
@@ -102,6 +106,12 @@ type KillFault struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16
 	Pods *int32 `json:"pods,omitempty"`
+
+	// wholeNode also kills all other pods of the system on the nodes of these pods:
+	// a lost node, or with a gracePeriod a drained one. The node itself stays
+	// schedulable. Default false.
+	// +optional
+	WholeNode bool `json:"wholeNode,omitempty"`
 
 	// gracePeriod that containers have to end by themselves, in whole seconds.
 	// Default 0s: they are killed.
@@ -174,6 +184,23 @@ type SwitchoverFault struct {
 
 // PostgresSwitchover has no settings.
 type PostgresSwitchover struct{}
+
+// PartitionsFault adds partitions to topics of a Kafka that PerfLab built. When
+// the run has ended, the topics are deleted, so that the next run creates them as
+// declared.
+type PartitionsFault struct {
+	// group of the topics, as in system.kafka.topics.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Group string `json:"group"`
+
+	// count of partitions that each topic has afterwards: more than declared.
+	// +required
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=9999
+	Count int32 `json:"count"`
+}
 
 // ResourceFault creates a custom resource in the experiment's namespace, and
 // deletes it at the end. It is created with the rights of
@@ -261,12 +288,17 @@ type RunFault struct {
 	// chosen before it begins.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=64
 	Targets []FaultTarget `json:"targets,omitempty"`
 
-	// candidates is the number of pods from which the targets were drawn.
+	// candidates is the number of pods from which the targets were drawn. With
+	// wholeNode, it is that of all pods of the system.
 	// +optional
 	Candidates int32 `json:"candidates,omitempty"`
+
+	// attempted is whether the operator has begun to add partitions.
+	// +optional
+	Attempted bool `json:"attempted,omitempty"`
 
 	// resource that the fault creates.
 	// +optional
@@ -279,7 +311,8 @@ type RunFault struct {
 	Begin *metav1.MicroTime `json:"begin,omitempty"`
 
 	// ready is when the component was first seen with as many ready pods as
-	// before, and the replica that the fault promotes as the primary.
+	// before, and the replica that the fault promotes as the primary; with
+	// partitions, when brokers lead all of them.
 	// +optional
 	Ready *metav1.MicroTime `json:"ready,omitempty"`
 

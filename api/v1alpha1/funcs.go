@@ -360,6 +360,8 @@ func (f Fault) Effect() string {
 		return f.Restart.String()
 	case f.Switchover != nil:
 		return "promotes a PostgreSQL replica to primary"
+	case f.Partitions != nil:
+		return fmt.Sprintf("raises the partitions of topic group %q to %d", f.Partitions.Group, f.Partitions.Count)
 	}
 	return "creates a custom resource"
 }
@@ -402,14 +404,39 @@ func (r RestartFault) NewImage() string {
 	return r.Image
 }
 
+// Kills are the faults that kill the pods of the system that PerfLab builds.
+func (s *System) Kills() []KillFault {
+	var all []KillFault
+	if s.Kafka != nil && s.Kafka.External == nil {
+		all = append(all, KillFault{Kafka: KafkaBroker})
+	}
+	if s.Postgres != nil && s.Postgres.External == nil {
+		all = append(all, KillFault{Postgres: PostgresPrimary}, KillFault{Postgres: PostgresReplica})
+	}
+	for _, module := range s.Modules {
+		if module.WorkloadRef == nil {
+			all = append(all, KillFault{Module: module.Name})
+		}
+	}
+	return all
+}
+
 // String describes the fault in the present tense: kills 1 pod of module gateway.
 func (k KillFault) String() string {
+	text := "kills " + k.victims()
+	if k.WholeNode {
+		text += ", with all pods of the system on the same node"
+	}
+	return text
+}
+
+func (k KillFault) victims() string {
 	subject := "module " + k.Module
 	switch {
 	case k.Postgres == PostgresPrimary:
-		return "kills PostgreSQL's primary"
+		return "PostgreSQL's primary"
 	case k.Kafka == KafkaController:
-		return "kills Kafka's active controller"
+		return "Kafka's active controller"
 	case k.Postgres != "":
 		subject = "PostgreSQL's replicas"
 	case k.Kafka != "":
@@ -419,7 +446,7 @@ func (k KillFault) String() string {
 	if count := k.PodsOrDefault(); count != 1 {
 		pods = fmt.Sprintf("%d pods", count)
 	}
-	return "kills " + pods + " of " + subject
+	return pods + " of " + subject
 }
 
 // RetentionOrDefault is how long the results of runs stay, by either name of the field.

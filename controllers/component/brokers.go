@@ -26,6 +26,7 @@ type KafkaAdmin interface {
 	Describe(ctx context.Context, brokers kafkaadmin.Brokers) (kafka.ClusterState, error)
 	Topics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) (map[string]kafka.TopicState, error)
 	EnsureTopics(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic, budget time.Duration) (map[string]kafka.TopicState, error)
+	RaisePartitions(ctx context.Context, brokers kafkaadmin.Brokers, topics []kafka.Topic, count int32) (changed int, err error)
 	ConfigDifferences(ctx context.Context, brokers kafkaadmin.Brokers, wanted []kafka.Topic) ([]string, error)
 	DeleteTopics(ctx context.Context, brokers kafkaadmin.Brokers, ours func(name string) bool) (left int, err error)
 }

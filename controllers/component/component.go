@@ -47,8 +47,9 @@ type Component interface {
 	TearDown(context.Context, *Teardown) (TeardownState, error)
 }
 
-// Images, Data, Modules and Target have steps of their own in a run.
+// Images, Data, Modules and Target have steps of their own in a run, and Kafka a fault.
 var (
+	Kafka   = kafkaCluster{Base{Condition: v1alpha1.ConditionKafkaReady, Name: "Kafka", labels: []string{environment.ComponentKafka, environment.ComponentTopic}, kinds: kafkaKinds}}
 	Images  = imagePulls{Base{Condition: v1alpha1.ConditionImagesAvailable, Name: "the images", labels: []string{environment.ComponentImages}, kinds: fixedKinds(podKind)}}
 	Data    = restoredData{Base{Condition: v1alpha1.ConditionDataRestored, Name: "the data"}}
 	Modules = moduleSet{Base{Condition: v1alpha1.ConditionModulesReady, Name: "the modules", labels: []string{environment.ComponentModule}, kinds: fixedKinds(moduleKinds...)}}
@@ -58,7 +59,7 @@ var (
 // Stores are the servers that modules connect to. They are provisioned concurrently, before the
 // modules.
 var Stores = []Component{
-	kafkaCluster{Base{Condition: v1alpha1.ConditionKafkaReady, Name: "Kafka", labels: []string{environment.ComponentKafka, environment.ComponentTopic}, kinds: kafkaKinds}},
+	Kafka,
 	postgresCluster{Base{Condition: v1alpha1.ConditionPostgresReady, Name: "PostgreSQL", labels: []string{environment.ComponentPostgres}, kinds: fixedKinds(postgresKinds...)}},
 }
 

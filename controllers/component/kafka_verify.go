@@ -78,7 +78,7 @@ func (kafkaCluster) verifyTopics(ctx context.Context, p *Scope, brokers kafkaadm
 // VerifyAfterLoad compares the topics again: brokers may have lost them, with their disks,
 // during the load.
 func (k kafkaCluster) VerifyAfterLoad(ctx context.Context, p *Scope, _ *v1alpha1.EffectiveSystem) (Verification, error) {
-	wanted := kafka.Topics(p.Request())
+	wanted := topicsAfterLoad(p)
 	if len(wanted) == 0 {
 		return Verification{}, nil
 	}

@@ -38,6 +38,8 @@ func (r *Reconciler) injector(declared v1alpha1.Fault) injector {
 		return restarter{r}
 	case declared.Switchover != nil:
 		return switcher{r: r}
+	case declared.Partitions != nil:
+		return partitioner{r}
 	default:
 		return podKiller{r: r}
 	}
@@ -109,6 +111,11 @@ func (r *Reconciler) stepFaultsGone(ctx context.Context, s *scope) (outcome, err
 		}
 		if err := r.injector(declared).remove(ctx, s, declared, status); err != nil {
 			return outcome{}, err
+		}
+		if status.Attempted && !status.Gone {
+			s.loadMessage = fmt.Sprintf("Waiting for the topics of fault %q to be deleted, so that the next run creates them as declared", declared.Name)
+			s.setReadiness(v1alpha1.ConditionLoadsComplete, environment.NotReady(v1alpha1.ReasonDeleting, s.loadMessage))
+			return waitFor(faultPollInterval), nil
 		}
 		if status.Resource != nil && !status.Gone {
 			s.loadMessage = fmt.Sprintf("Waiting for %s %q of fault %q to be deleted: check its finalizers and its controller", status.Resource.Kind, status.Resource.Name, declared.Name)

@@ -40,7 +40,26 @@ func (k podKiller) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 		return next(), nil
 	}
 	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, candidates, wanted), int32(len(candidates))
+	if declared.Kill.WholeNode {
+		if err := k.addNeighbors(ctx, s, status); err != nil {
+			return outcome{}, err
+		}
+	}
 	return onceWritten(), nil
+}
+
+// addNeighbors adds the other pods of the system on the targets' nodes.
+func (k podKiller) addNeighbors(ctx context.Context, s *scope, status *v1alpha1.RunFault) error {
+	var all []corev1.Pod
+	for _, kill := range s.run.Spec.System.Kills() {
+		pods, err := k.r.faultPods(ctx, s, kill)
+		if err != nil {
+			return err
+		}
+		all = append(all, pods...)
+	}
+	status.Targets, status.Candidates = faults.AddNeighbors(status.Targets, all), int32(len(all))
+	return nil
 }
 
 // strike deletes the targets. A missing one makes the run invalid: it is unknown when and why it
@@ -61,9 +80,13 @@ func (k podKiller) strike(ctx context.Context, s *scope, declared v1alpha1.Fault
 	return nil
 }
 
-// observe records when the component has as many ready pods as before.
+// observe records when the component, or the whole system, has as many ready pods as before.
 func (k podKiller) observe(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
-	k.r.awaitReady(ctx, s, status, time.Time{}, *declared.Kill)
+	replaced := []v1alpha1.KillFault{*declared.Kill}
+	if declared.Kill.WholeNode {
+		replaced = s.run.Spec.System.Kills()
+	}
+	k.r.awaitReady(ctx, s, status, time.Time{}, replaced...)
 	return nil
 }
 

@@ -5,6 +5,7 @@ package kafka
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -42,6 +43,22 @@ func Topics(req environment.Request) []Topic {
 		})
 	}
 	return topics
+}
+
+// InGroup returns the topics of a group.
+func InGroup(topics []Topic, group string) []Topic {
+	return slices.DeleteFunc(slices.Clone(topics), func(topic Topic) bool { return topic.Group != group })
+}
+
+// WithPartitions returns the topics with another number of partitions in a group.
+func WithPartitions(topics []Topic, group string, partitions int32) []Topic {
+	changed := slices.Clone(topics)
+	for i := range changed {
+		if changed[i].Group == group {
+			changed[i].Partitions = partitions
+		}
+	}
+	return changed
 }
 
 // CountTopics returns the number of topics that a group declares, without building their names.

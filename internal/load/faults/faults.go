@@ -54,6 +54,25 @@ func Choose(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, candidates []corev1
 	return targets
 }
 
+// maxTargets of a fault are recorded.
+const maxTargets = 64
+
+// AddNeighbors adds the pods that run on the nodes of the targets.
+func AddNeighbors(targets []v1alpha1.FaultTarget, pods []corev1.Pod) []v1alpha1.FaultTarget {
+	nodes, known := map[string]bool{}, map[types.UID]bool{}
+	for _, target := range targets {
+		nodes[target.Node], known[target.UID] = true, true
+	}
+	all := slices.Clone(targets)
+	for _, pod := range pods {
+		if nodes[pod.Spec.NodeName] && !known[pod.UID] && len(all) < maxTargets {
+			known[pod.UID] = true
+			all = append(all, v1alpha1.FaultTarget{Pod: pod.Name, UID: pod.UID, Node: pod.Spec.NodeName})
+		}
+	}
+	return all
+}
+
 // random is seeded by the block, the scenario and the fault.
 func random(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec) *rand.Rand {
 	of := fnv.New64a()
@@ -159,9 +178,11 @@ func StrikesPostgres(scenario *v1alpha1.Scenario) bool {
 	return slices.ContainsFunc(scenario.Faults, func(fault v1alpha1.Fault) bool {
 		switch {
 		case fault.Kill != nil:
-			return fault.Kill.Postgres != ""
+			return fault.Kill.Postgres != "" || fault.Kill.WholeNode
 		case fault.Restart != nil:
 			return fault.Restart.Postgres != nil
+		case fault.Partitions != nil:
+			return false
 		}
 		// A switchover does, and the targets of a custom resource are unknown.
 		return true

@@ -94,6 +94,27 @@ func TestChoose(t *testing.T) {
 	expect.Equal(t, 1, len(faults.Choose(killed("a", 0), spec(1, ""), pods[:1], 2)), "targets of one pod")
 }
 
+// A lost node takes all pods that run on it.
+func TestAddNeighbors(t *testing.T) {
+	var pods []corev1.Pod
+	for i := range 100 {
+		pods = append(pods, corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("pod-", i), UID: types.UID(fmt.Sprint(i))}, Spec: corev1.PodSpec{NodeName: fmt.Sprint("node-", i%10)},
+		})
+	}
+	chosen := []v1alpha1.FaultTarget{{Pod: "pod-13", UID: "13", Node: "node-3"}}
+	targets := faults.AddNeighbors(chosen, pods)
+	expect.Equal(t, 10, len(targets), "targets")
+	expect.Equal(t, chosen[0], targets[0], "the first target")
+	for _, target := range targets {
+		expect.Equal(t, "node-3", target.Node, "the node of %s", target.Pod)
+	}
+	for i := range pods {
+		pods[i].Spec.NodeName = "node-3"
+	}
+	expect.Equal(t, 64, len(faults.AddNeighbors(chosen, pods)), "recorded targets")
+}
+
 // Restarts while a fault is observed are attributed to it, all others count.
 func TestAllowRestarts(t *testing.T) {
 	first, second := killed("a", 0), killed("b", 0)

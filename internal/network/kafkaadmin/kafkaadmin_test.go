@@ -70,6 +70,25 @@ func TestEnsureTopicsBatchesRequests(t *testing.T) {
 	}
 }
 
+func TestRaisePartitions(t *testing.T) {
+	cluster, brokers := start(t)
+	requests := count(cluster, kmsg.CreatePartitions)
+	wanted := numbered(3, 1)
+	_, err := admin.EnsureTopics(t.Context(), brokers, wanted, time.Minute)
+	expect.NoError(t, err)
+	for _, want := range []int{2, 0} {
+		changed, err := admin.RaisePartitions(t.Context(), brokers, wanted[:2], 4)
+		expect.NoError(t, err)
+		expect.Equal(t, want, changed, "changed topics")
+	}
+	expect.Equal(t, 1, *requests, "requests")
+	found, err := admin.Topics(t.Context(), brokers, wanted)
+	expect.NoError(t, err)
+	for i, want := range []int32{4, 4, 1} {
+		expect.Equal(t, want, found[wanted[i].Name].Partitions, "partitions of topic %d", i)
+	}
+}
+
 func TestEnsureTopicsStopsAtBudget(t *testing.T) {
 	cluster, brokers := start(t)
 	requests := count(cluster, kmsg.CreateTopics)

@@ -76,6 +76,40 @@ func (a Admin) Topics(ctx context.Context, b Brokers, wanted []kafka.Topic) (map
 	return topics(ctx, client, b, wanted)
 }
 
+// RaisePartitions adds partitions to topics that have fewer, and returns how many had.
+func (a Admin) RaisePartitions(ctx context.Context, b Brokers, wanted []kafka.Topic, count int32) (changed int, err error) {
+	client, err := a.connect(b)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	found, err := topics(ctx, client, b, wanted)
+	if err != nil {
+		return 0, err
+	}
+	var fewer []string
+	for _, topic := range wanted {
+		if state, exists := found[topic.Name]; exists && state.Partitions < count {
+			fewer = append(fewer, topic.Name)
+		}
+	}
+	if len(fewer) == 0 {
+		return 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*timeout)
+	defer cancel()
+	answers, err := kadm.NewClient(client).UpdatePartitions(ctx, int(count), fewer...)
+	if err != nil {
+		return 0, fmt.Errorf("adding partitions in Kafka at %q: %w", b, explain(err))
+	}
+	for _, answer := range answers.Sorted() {
+		if answer.Err != nil {
+			return 0, fmt.Errorf("adding partitions to topic %q in Kafka at %q: %w", answer.Topic, b, answer.Err)
+		}
+	}
+	return len(fewer), nil
+}
+
 // ErrDeletionDisabled means that the brokers have delete.topic.enable: false.
 var ErrDeletionDisabled error = kerr.TopicDeletionDisabled
 

@@ -155,6 +155,9 @@ func judgeFaultTargets(j *judgement, scenarios []v1alpha1.Scenario, resolved []*
 func targetFault(fault v1alpha1.Fault, system *v1alpha1.System) (child string, value any, sentence string) {
 	kill, name := fault.Kill, "kill"
 	switch {
+	case fault.Partitions != nil:
+		child, value, sentence = partitionsFault(*fault.Partitions, system.Kafka)
+		return "partitions." + child, value, sentence
 	case fault.Restart != nil:
 		name, kill = "restart", &fault.Restart.Replaces()[0]
 	case fault.Switchover != nil:
@@ -166,8 +169,35 @@ func targetFault(fault v1alpha1.Fault, system *v1alpha1.System) (child string, v
 	if child, value, sentence = killFault(*kill, system); sentence != "" {
 		return name + "." + child, value, sentence
 	}
+	if kill.WholeNode && system.Kafka != nil && system.Kafka.External == nil {
+		if _, _, sentence = kafkaKillFault(v1alpha1.KafkaBroker, 1, system.Kafka); sentence != "" {
+			return "kill.wholeNode", true, sentence
+		}
+	}
 	if fault.Restart != nil && fault.Restart.Memory != nil {
 		return "restart.memory", fault.Restart.Memory.String(), memoryFault(*fault.Restart, system)
+	}
+	return "", nil, ""
+}
+
+// partitionsFault returns why a fault can't add partitions to topics of a system, and the field; empty
+// if it can.
+func partitionsFault(fault v1alpha1.PartitionsFault, kafka *v1alpha1.Kafka) (child string, value any, sentence string) {
+	if kafka == nil || kafka.External != nil {
+		return "group", fault.Group, "the system has no Kafka that PerfLab builds in every arm: declare system.kafka"
+	}
+	if kafka.Config[deletion] == "false" {
+		return "group", fault.Group, "Kafka keeps the topics with their partitions for the next run: remove delete.topic.enable from kafka.config"
+	}
+	groups := make([]string, 0, len(kafka.Topics))
+	for _, group := range kafka.Topics {
+		groups = append(groups, group.Group)
+		if declared := max(1, group.Partitions); group.Group == fault.Group && declared >= fault.Count {
+			return "count", fault.Count, fmt.Sprintf("topic group %q has %s in an arm: write more", group.Group, prose.Counted(declared, "partition"))
+		}
+	}
+	if !slices.Contains(groups, fault.Group) {
+		return "group", fault.Group, fmt.Sprintf("no such topic group in an arm: name one of %s", prose.Enumerate(groups))
 	}
 	return "", nil, ""
 }

@@ -117,6 +117,32 @@ func TestMetricsOfFaults(t *testing.T) {
 	}
 }
 
+// The topics are deleted after the run, and created again as declared.
+func TestPartitionsOfAFault(t *testing.T) {
+	for fault, tc := range map[string]struct {
+		edit func(*v1alpha1.Kafka)
+		want string
+	}{
+		"{group: data-import, count: 4}": {nil, ""},
+		"{group: data-import, count: 2}": {nil, `topic group "data-import" has 2 partitions in an arm: write more`},
+		"{group: data-export, count: 4}": {nil, "no such topic group in an arm: name one of data-import"},
+		"{group: data-import, count: 5}": {func(k *v1alpha1.Kafka) { k.Config = map[string]string{"delete.topic.enable": "false"} }, "remove delete.topic.enable from kafka.config"},
+		"{group: data-import, count: 6}": {func(k *v1alpha1.Kafka) { k.External = &v1alpha1.ExternalKafka{} }, "the system has no Kafka that PerfLab builds in every arm"},
+	} {
+		made := withFaults(t, strings.Replace(lostModule, "kill: {module: gateway}", "partitions: "+fault, 1))
+		made.Spec.System.Kafka.Topics = []v1alpha1.TopicGroup{{Group: "data-import", Names: []string{"imports"}, Partitions: 2, Replicas: 1}}
+		if tc.edit == nil {
+			expectErrors(t, made, tc.want)
+			continue
+		}
+		tc.edit(made.Spec.System.Kafka)
+		found, _ := validate.Experiment(made, validate.Known{})
+		if text := found.ToAggregate().Error(); !strings.Contains(text, tc.want) {
+			t.Errorf("%s: errors %q, want %q", fault, text, tc.want)
+		}
+	}
+}
+
 // The next run restores the declared limit.
 func TestMemoryOfARestart(t *testing.T) {
 	for memory, want := range map[string]string{
@@ -134,7 +160,7 @@ func TestMemoryOfARestart(t *testing.T) {
 
 // A broker without a volume loses its topics with its pod, which would make every run invalid.
 func TestTheOnlyBrokerNeedsAVolume(t *testing.T) {
-	for _, fault := range []string{"kill: {kafka: Broker}", "restart: {kafka: {}}"} {
+	for _, fault := range []string{"kill: {kafka: Broker}", "restart: {kafka: {}}", "kill: {module: gateway, wholeNode: true}"} {
 		made := withFaults(t, strings.Replace(lostModule, "kill: {module: gateway}", fault, 1))
 		made.Spec.System.Kafka.Brokers = v1alpha1.KafkaNodes{Replicas: 1}
 		for i := range made.Spec.System.Kafka.Topics {

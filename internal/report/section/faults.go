@@ -131,7 +131,7 @@ type faultPhase struct {
 var faultPhases = []faultPhase{
 	{"First outage", func(load, fault string) string { return faultMetric(load, fault, metric.OutageStart) }},
 	{"End of the last outage", func(load, fault string) string { return faultMetric(load, fault, metric.RecoveryTime) }},
-	{title: "Pods ready again"},
+	{title: "Ready again"},
 	{lagDrained, func(_, fault string) string { return lagMetric(fault, metric.DrainTime) }},
 	{"Highest lag, messages", func(_, fault string) string { return lagMetric(fault, metric.Max) }},
 }

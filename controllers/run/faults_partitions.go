@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/controllers/component"
+)
+
+// partitioner adds partitions to topics.
+type partitioner struct{ r *Reconciler }
+
+// inject records the attempt, and then adds the partitions. If the topics have them already, it is
+// unknown since when: the run is invalid.
+func (p partitioner) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
+	if !status.Attempted {
+		status.Attempted = true
+		return onceWritten(), nil
+	}
+	changed, err := component.Kafka.RaisePartitions(ctx, p.r.newLiveScope(s), *declared.Partitions)
+	switch {
+	case err != nil:
+		return outcome{}, componentError{component.Kafka, err}
+	case changed == 0:
+		s.notInjected("fault %q: the topics already have %d partitions, or the operator stopped while it added them", declared.Name, declared.Partitions.Count)
+	default:
+		s.recordBegin(declared, status, p.r.Now())
+	}
+	return next(), nil
+}
+
+// observe records when brokers lead all partitions.
+func (p partitioner) observe(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
+	if status.Ready != nil {
+		s.requeueAt(status.End.Time)
+		return nil
+	}
+	s.requeueAt(s.now.Add(faultPollInterval))
+	// Brokers that don't respond are not ready.
+	if ready, err := component.Kafka.ArePartitionsLed(ctx, p.r.newLiveScope(s), *declared.Partitions); err == nil && ready {
+		status.Ready = &metav1.MicroTime{Time: s.now}
+	}
+	return nil
+}
+
+// remove deletes the topics once the run has ended, so that the next run creates them as declared.
+func (p partitioner) remove(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) error {
+	if !status.Attempted || status.Gone || s.status().Timings.Finish == nil {
+		return nil
+	}
+	left, err := component.Kafka.DeleteGroup(ctx, p.r.newLiveScope(s), declared.Partitions.Group)
+	if err != nil {
+		return componentError{component.Kafka, err}
+	}
+	status.Gone = left == 0
+	return nil
+}
