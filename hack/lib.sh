@@ -73,7 +73,7 @@ npm_package() {
   command -v npm >/dev/null || die "npm is missing: install the package npm"
   packed=$(mktemp -d)
   (cd "$packed" && npm pack --silent "$1@$2" >/dev/null)
-  [ "$(openssl dgst -sha512 -binary "$packed/$1-$2.tgz" | base64 -w0)" = "$3" ] || die "$1 $2 has another digest than the reviewed one"
+  [ "$(openssl dgst -sha512 -binary "$packed/$1-$2.tgz" | base64 -w0)" = "$3" ] || die "$1 $2 does not have the reviewed digest"
   mkdir -p "$4"
   tar -xzf "$packed/$1-$2.tgz" -C "$4" --strip-components=1
   rm -r "$packed"

@@ -36,7 +36,7 @@ ln -sfn "$dictionary" hack/prose/config/dictionaries
 check() { "$vale" --config hack/prose/vale.ini --output line "$@"; }
 
 # Each rule must find its errors.
-check --no-exit hack/prose/sample.md | cut -d: -f1-4 | diff hack/prose/sample.txt - || die "the rules in hack/prose find other errors than expected (>)"
+check --no-exit hack/prose/sample.md | cut -d: -f1-4 | diff hack/prose/sample.txt - || die "the rules in hack/prose report other errors (>) than expected"
 
 if [ $# = 0 ]; then
   mapfile -t texts < <(git ls-files -co --exclude-standard -- '*.md' ':!*/testdata/*' ':!hack/prose' charts/perflab/values.yaml)

@@ -23,5 +23,5 @@ rm -rf site
 "$tools/bin/python" -m sphinx --quiet --fail-on-warning --jobs auto --fresh-env --builder html --doctree-dir site/.doctrees --conf-dir hack/site . site
 rm -r site/.doctrees
 if grep -rlE '<(link|script|img|iframe|source)[^>]* (src|href)="(https?:)?//' --include='*.html' site; then
-  die "the pages above load something from another host"
+  die "the pages above load content from another host"
 fi

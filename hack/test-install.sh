@@ -74,7 +74,7 @@ version() { basename "$release"; }
 is_clean() {
   local loaded
   loaded=$(kubectl get nodes -o 'jsonpath={.items[*].status.images[*].names}' | grep -oE 'perflab/(operator|collector|k6|sample)\b' || true)
-  [ -z "$loaded" ] || die "the nodes have images of PerfLab already: $loaded"
+  [ -z "$loaded" ] || die "the nodes already have PerfLab images: $loaded"
 }
 
 install_chart() {
