@@ -296,7 +296,7 @@ type RunFault struct {
 	// +optional
 	Candidates int32 `json:"candidates,omitempty"`
 
-	// attempted is whether the operator has begun to add partitions.
+	// attempted is whether the operator has started to add partitions.
 	// +optional
 	Attempted bool `json:"attempted,omitempty"`
 
