@@ -260,7 +260,7 @@ test-install: ## Install a release from a registry on a new cluster, and run the
 
 .PHONY: test-kind
 test-kind: ## Run the demo and the tests of several nodes on kind, with a Docker engine and a node image that it makes from packages.
-	RUN='$(or $(RUN),TestNodesSample|TestDrainedNode|TestLanesOfNodes)' test/kind/demo.sh
+	test/kind/demo.sh
 
 .PHONY: test-archive
 test-archive: $(GOTESTSUM) ## Test the archive with a real S3 server, behind a proxy that injects faults, and with emulators.

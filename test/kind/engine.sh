@@ -24,40 +24,40 @@ source "$ROOT/hack/images/buildah.sh"
 source "$ROOT/hack/images/base.sh"
 
 NETWORK=perflab-kind
-RUN=/run/perflab-kind
+STATE=/run/perflab-kind
 DATA=$CACHE/kind
 
 in_network() { nsenter --net="/run/netns/$NETWORK" "$@"; }
 
-engine() { DOCKER_HOST=unix://$RUN/docker.sock docker "$@"; }
+engine() { DOCKER_HOST=unix://$STATE/docker.sock docker "$@"; }
 
 engine_answers() { engine version; }
 
 engine_up() {
   if engine_answers >/dev/null 2>&1; then return; fi
   require_packages dockerd:docker.io mmdebstrap:mmdebstrap jq:jq ip:iproute2 iptables:iptables
-  mkdir -p "$RUN" "$DATA/docker"
+  mkdir -p "$STATE" "$DATA/docker"
   [[ -e /run/netns/$NETWORK ]] || ip netns add "$NETWORK"
   ip -n "$NETWORK" link set lo up
   in_network bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
-  install -m 0755 "$here/runc.sh" "$RUN/runc"
-  in_network setsid --fork dockerd --data-root "$DATA/docker" --exec-root "$RUN/exec" --pidfile "$RUN/docker.pid" \
-    --host "unix://$RUN/docker.sock" --add-runtime "limited=$RUN/runc" --default-runtime limited \
-    </dev/null >"$RUN/dockerd.log" 2>&1
+  install -m 0755 "$here/runc.sh" "$STATE/runc"
+  in_network setsid --fork dockerd --data-root "$DATA/docker" --exec-root "$STATE/exec" --pidfile "$STATE/docker.pid" \
+    --host "unix://$STATE/docker.sock" --add-runtime "limited=$STATE/runc" --default-runtime limited \
+    </dev/null >"$STATE/dockerd.log" 2>&1
   wait_for 30 "the Docker engine" engine_answers || {
-    tail_log "$RUN/dockerd.log"
+    tail_log "$STATE/dockerd.log"
     exit 69
   }
 }
 
 engine_down() {
   local pid
-  pid=$(cat "$RUN/docker.pid" 2>/dev/null || true)
+  pid=$(cat "$STATE/docker.pid" 2>/dev/null || true)
   if [[ -n $pid ]] && kill "$pid" 2>/dev/null; then
     wait_for 60 "the Docker engine to stop" bash -c "! kill -0 $pid"
   fi
   ! [[ -e /run/netns/$NETWORK ]] || ip netns delete "$NETWORK"
-  rm -rf "$RUN"
+  rm -rf "$STATE"
 }
 
 # node_reference names the node image after its inputs.
@@ -147,7 +147,7 @@ node_images() {
 run() {
   # The image's provisioner makes directories on its own node, so all nodes share them.
   mkdir -p "$DATA/volumes"
-  DOCKER_HOST=unix://$RUN/docker.sock PROVIDER=kind KIND_PULLS=no KIND_NODE=$(node_reference) IMAGE_BUILDER=buildah \
+  DOCKER_HOST=unix://$STATE/docker.sock PROVIDER=kind KIND_PULLS=no KIND_NODE=$(node_reference) IMAGE_BUILDER=buildah \
     KIND_MOUNT="$DATA/volumes:/var/lib/perflab-volumes" in_network "$@"
 }
 
