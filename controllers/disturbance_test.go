@@ -25,7 +25,6 @@ import (
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/contract"
-	"perflab.dev/perflab/internal/environment/kafka"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/text/decimal"
@@ -165,30 +164,27 @@ func TestPartitionsAreRaised(t *testing.T) {
 	}
 }
 
-// If the operator stops while it adds partitions, the moment is unknown.
-func TestPartitionsOfAnEarlierAttempt(t *testing.T) {
+// If Kafka's response is lost, it is unknown when the partitions were added. The next attempt has the
+// declared ones again.
+func TestPartitionsOfALostRequest(t *testing.T) {
 	l := newLab(t, complete)
 	l.measureOutages()
+	l.brokers.losesResponse = true
 	l.create(login(), smallExperiment(t, oneArm, withFault, func(e *v1alpha1.PerfExperiment) {
 		e.Spec.System.Kafka.Topics = []v1alpha1.TopicGroup{{Group: "imports", Names: []string{"one"}}}
 		fault := &e.Spec.Scenarios[0].Faults[0]
 		fault.Kill, fault.Partitions = nil, &v1alpha1.PartitionsFault{Group: "imports", Count: 5}
 	}))
-	l.eachRound = func() {
-		for _, run := range l.runs() {
-			if len(run.Status.Faults) > 0 && run.Status.Faults[0].Attempted && run.Status.Faults[0].Begin == nil && run.Spec.Attempt == 1 {
-				for _, name := range l.brokers.names() {
-					l.brokers.put(name, kafka.TopicState{Partitions: 5, Replicas: 1})
-				}
-			}
-		}
+	l.untilPhase("small", v1alpha1.ExperimentComplete)
+	runs := l.runs()
+	expect.Equal(t, 2, len(runs), "attempts")
+	l.expect(runs[0].Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonFaultNotInjected, "the topics already have 5 partitions")
+	if fault := runs[0].Status.Faults[0]; fault.Begin != nil || !fault.Gone {
+		t.Errorf("the fault of the first attempt is %+v", fault)
 	}
-	run := l.untilRun(v1alpha1.RunInvalid)
-	l.expect(run.Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonFaultNotInjected, "the topics already have 5 partitions")
-	if run.Status.Faults[0].Begin != nil {
-		t.Errorf("the fault is %+v", run.Status.Faults[0])
+	if fault := runs[1].Status.Faults[0]; runs[1].Status.Phase != v1alpha1.RunSucceeded || fault.Begin == nil {
+		t.Errorf("the second attempt is %s: %s; fault %+v", runs[1].Status.Phase, runs[1].Status.Message, fault)
 	}
-	expect.Equal(t, v1alpha1.RunSucceeded, l.untilRun(v1alpha1.RunSucceeded).Status.Phase, "the second attempt")
 }
 
 // A fault that can't be injected as declared makes the run invalid, with the reason.

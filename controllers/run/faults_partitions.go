@@ -6,6 +6,7 @@ import (
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/controllers/component"
@@ -14,8 +15,8 @@ import (
 // partitioner adds partitions to topics.
 type partitioner struct{ r *Reconciler }
 
-// inject records the attempt, and then adds the partitions. If the topics have them already, it is
-// unknown since when: the run is invalid.
+// inject records the attempt, and then adds the partitions, as soon as the brokers respond. If the
+// topics have them already, it is unknown since when: the run is invalid.
 func (p partitioner) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
 	if !status.Attempted {
 		status.Attempted = true
@@ -24,7 +25,8 @@ func (p partitioner) inject(ctx context.Context, s *scope, declared v1alpha1.Fau
 	changed, err := component.Kafka.RaisePartitions(ctx, p.r.newLiveScope(s), *declared.Partitions)
 	switch {
 	case err != nil:
-		return outcome{}, componentError{component.Kafka, err}
+		log.FromContext(ctx).Info("Failed to add partitions", "fault", declared.Name, "error", err.Error())
+		s.requeueAt(s.now.Add(faultPollInterval))
 	case changed == 0:
 		s.notInjected("fault %q: the topics already have %d partitions, or the operator stopped while it added them", declared.Name, declared.Partitions.Count)
 	default:
@@ -54,8 +56,8 @@ func (p partitioner) remove(ctx context.Context, s *scope, declared v1alpha1.Fau
 	}
 	left, err := component.Kafka.DeleteGroup(ctx, p.r.newLiveScope(s), declared.Partitions.Group)
 	if err != nil {
-		return componentError{component.Kafka, err}
+		log.FromContext(ctx).Info("Failed to delete topics", "fault", declared.Name, "error", err.Error())
 	}
-	status.Gone = left == 0
+	status.Gone = err == nil && left == 0
 	return nil
 }
