@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment/kafka"
@@ -18,7 +19,7 @@ func (k kafkaCluster) RaisePartitions(ctx context.Context, p *Scope, fault v1alp
 	if err != nil {
 		return 0, err
 	}
-	return p.Kafka.RaisePartitions(ctx, brokers, kafka.InGroup(kafka.Topics(p.Request()), fault.Group), fault.Count)
+	return p.Kafka.RaisePartitions(ctx, brokers, groupTopics(p, fault.Group), fault.Count)
 }
 
 // ArePartitionsLed reports whether the topics of a group have the partitions of a fault, and brokers
@@ -28,7 +29,7 @@ func (k kafkaCluster) ArePartitionsLed(ctx context.Context, p *Scope, fault v1al
 	if err != nil {
 		return false, err
 	}
-	wanted := kafka.WithPartitions(kafka.InGroup(kafka.Topics(p.Request()), fault.Group), fault.Group, fault.Count)
+	wanted := kafka.WithPartitions(groupTopics(p, fault.Group), fault.Group, fault.Count)
 	found, err := p.Kafka.Topics(ctx, brokers, wanted)
 	return kafka.AssessTopics(wanted, found).Ready, err
 }
@@ -40,10 +41,14 @@ func (k kafkaCluster) DeleteGroup(ctx context.Context, p *Scope, group string) (
 		return 0, err
 	}
 	own := map[string]bool{}
-	for _, topic := range kafka.InGroup(kafka.Topics(p.Request()), group) {
+	for _, topic := range groupTopics(p, group) {
 		own[topic.Name] = true
 	}
 	return p.Kafka.DeleteTopics(ctx, brokers, func(name string) bool { return own[name] })
+}
+
+func groupTopics(p *Scope, group string) []kafka.Topic {
+	return slices.DeleteFunc(kafka.Topics(p.Request()), func(topic kafka.Topic) bool { return topic.Group != group })
 }
 
 func (k kafkaCluster) respondingBrokers(ctx context.Context, p *Scope) (kafkaadmin.Brokers, error) {

@@ -112,18 +112,26 @@ func (r *Reconciler) stepFaultsGone(ctx context.Context, s *scope) (outcome, err
 		if err := r.injector(declared).remove(ctx, s, declared, status); err != nil {
 			return outcome{}, err
 		}
-		if status.Attempted && !status.Gone {
-			s.loadMessage = fmt.Sprintf("Waiting for the topics of fault %q to be deleted, so that the next run creates them as declared", declared.Name)
-			s.setReadiness(v1alpha1.ConditionLoadsComplete, environment.NotReady(v1alpha1.ReasonDeleting, s.loadMessage))
-			return waitFor(faultPollInterval), nil
-		}
-		if status.Resource != nil && !status.Gone {
-			s.loadMessage = fmt.Sprintf("Waiting for %s %q of fault %q to be deleted: check its finalizers and its controller", status.Resource.Kind, status.Resource.Name, declared.Name)
-			s.setReadiness(v1alpha1.ConditionLoadsComplete, environment.NotReady(v1alpha1.ReasonDeleting, s.loadMessage))
+		if left := leftover(status); left != "" {
+			s.loadMessage = left
+			s.setReadiness(v1alpha1.ConditionLoadsComplete, environment.NotReady(v1alpha1.ReasonDeleting, left))
 			return waitFor(faultPollInterval), nil
 		}
 	}
 	return next(), nil
+}
+
+// leftover describes what is left to remove of a fault; empty if nothing is.
+func leftover(status *v1alpha1.RunFault) string {
+	switch {
+	case status.Gone:
+		return ""
+	case status.Attempted:
+		return fmt.Sprintf("Waiting for the topics of fault %q to be deleted, so that the next run creates them as declared", status.Name)
+	case status.Resource != nil:
+		return fmt.Sprintf("Waiting for %s %q of fault %q to be deleted: check its finalizers and its controller", status.Resource.Kind, status.Resource.Name, status.Name)
+	}
+	return ""
 }
 
 // recordBegin records the start of a fault.

@@ -283,11 +283,7 @@ func awaitExit(ctx context.Context, led []corev1.Pod) {
 }
 
 // otherOperators are the Deployments of Strimzi and k6-operator, and of their emulators.
-var otherOperators = []client.ObjectKey{
-	{Namespace: "strimzi-system", Name: "strimzi-cluster-operator"},
-	{Namespace: "k6-operator-system", Name: "k6-operator-controller-manager"},
-	{Namespace: "perflab-emulators", Name: "emulators"},
-}
+var otherOperators = append([]client.ObjectKey{{Namespace: "k6-operator-system", Name: "k6-operator-controller-manager"}}, kafkaOperators...)
 
 // stopDeployments scales those Deployments to zero that the cluster has, until the fault is healed.
 func stopDeployments(keys []client.ObjectKey) func(context.Context, *subject) (string, func(context.Context) error, error) {
@@ -324,17 +320,15 @@ func fillVolumes(ctx context.Context, _ *subject) (string, func(context.Context)
 }
 
 func cordonNode(ctx context.Context, _ *subject) (string, func(context.Context) error, error) {
-	cordon := func(ctx context.Context, unschedulable bool) error {
+	all := func(ctx context.Context, unschedulable bool) error {
 		nodes := &corev1.NodeList{}
 		err := cluster.List(ctx, nodes)
 		for _, node := range nodes.Items {
-			before := node.DeepCopy()
-			node.Spec.Unschedulable = unschedulable
-			err = errors.Join(err, cluster.Patch(ctx, &node, client.MergeFrom(before)))
+			err = errors.Join(err, cordon(ctx, node.Name, unschedulable))
 		}
 		return err
 	}
-	return "", func(ctx context.Context) error { return cordon(ctx, false) }, cordon(ctx, true)
+	return "", func(ctx context.Context) error { return all(ctx, false) }, all(ctx, true)
 }
 
 func exhaustQuota(ctx context.Context, s *subject) (string, func(context.Context) error, error) {

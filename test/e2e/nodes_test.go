@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
@@ -122,15 +123,18 @@ func drainGateway(ctx context.Context, t *testing.T, experiment *v1alpha1.PerfEx
 		t.Fatalf("the gateway has %d pods", len(pods.Items))
 	}
 	pod := &pods.Items[0]
-	cordon := func(ctx context.Context, unschedulable bool) {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: pod.Spec.NodeName}}
-		patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec": {"unschedulable": %t}}`, unschedulable))
-		expect.NoError(t, cluster.Patch(ctx, node, patch), "cordoning %s", node.Name)
-	}
-	t.Cleanup(func() { cordon(context.WithoutCancel(ctx), false) })
-	cordon(ctx, true)
+	t.Cleanup(func() {
+		expect.NoError(t, cordon(context.WithoutCancel(ctx), pod.Spec.NodeName, false), "uncordoning %s", pod.Spec.NodeName)
+	})
+	expect.NoError(t, cordon(ctx, pod.Spec.NodeName, true), "cordoning %s", pod.Spec.NodeName)
 	expect.NoError(t, cluster.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{}), "evicting %s", pod.Name)
 	return pod.Spec.NodeName
+}
+
+// cordon sets whether a node is unschedulable.
+func cordon(ctx context.Context, name string, unschedulable bool) error {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	return cluster.Patch(ctx, node, client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec": {"unschedulable": %t}}`, unschedulable)))
 }
 
 // TestLanesOfNodes checks that two experiments on different nodes run at the same time.

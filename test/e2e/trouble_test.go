@@ -87,14 +87,17 @@ func TestSilentOperator(t *testing.T) {
 	})
 }
 
+// kafkaOperators are the Deployments that may reconcile Kafka objects.
+var kafkaOperators = []client.ObjectKey{
+	{Namespace: "strimzi-system", Name: "strimzi-cluster-operator"},
+	{Namespace: "perflab-emulators", Name: "emulators"},
+}
+
 // kafkaOperator returns the Deployment that reconciles Kafka objects, Strimzi's or
 // the emulator's.
 func kafkaOperator(ctx context.Context, t *testing.T) *appsv1.Deployment {
 	t.Helper()
-	for _, key := range []client.ObjectKey{
-		{Namespace: "strimzi-system", Name: "strimzi-cluster-operator"},
-		{Namespace: "perflab-emulators", Name: "emulators"},
-	} {
+	for _, key := range kafkaOperators {
 		found := &appsv1.Deployment{}
 		err := cluster.Get(ctx, key, found)
 		if err == nil {

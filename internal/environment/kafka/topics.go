@@ -45,11 +45,6 @@ func Topics(req environment.Request) []Topic {
 	return topics
 }
 
-// InGroup returns the topics of a group.
-func InGroup(topics []Topic, group string) []Topic {
-	return slices.DeleteFunc(slices.Clone(topics), func(topic Topic) bool { return topic.Group != group })
-}
-
 // WithPartitions returns the topics with another number of partitions in a group.
 func WithPartitions(topics []Topic, group string, partitions int32) []Topic {
 	changed := slices.Clone(topics)
