@@ -20,7 +20,7 @@ var withCharts = []string{"injected-effect"}
 
 // armsOf are the numbers of arms of examples that don't have two. With more than two, comparisons
 // share their baseline's value.
-var armsOf = map[string]int{"day": 1, "fault": 3, "lost-primary": 3, "maxram-vs-xmx": 3, "placement": 3, "read-write-split": 4}
+var armsOf = map[string]int{"day": 1, "fault": 3, "lost-controller": 4, "lost-primary": 3, "maxram-vs-xmx": 3, "placement": 3, "read-write-split": 4}
 
 // The stored example reports match the recorded runs beside them; -update rewrites them.
 func TestExamplesMatchRecords(t *testing.T) {
