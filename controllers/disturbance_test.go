@@ -164,21 +164,21 @@ func TestPartitionsAreRaised(t *testing.T) {
 	}
 }
 
-// If Kafka's response is lost, it is unknown when the partitions were added. The next attempt has the
-// declared ones again.
+// If Kafka fails after it has added some of the partitions, they were not added at one time. The next
+// attempt has the declared ones again.
 func TestPartitionsOfALostRequest(t *testing.T) {
 	l := newLab(t, complete)
 	l.measureOutages()
 	l.brokers.losesResponse = true
 	l.create(login(), smallExperiment(t, oneArm, withFault, func(e *v1alpha1.PerfExperiment) {
-		e.Spec.System.Kafka.Topics = []v1alpha1.TopicGroup{{Group: "imports", Names: []string{"one"}}}
+		e.Spec.System.Kafka.Topics = []v1alpha1.TopicGroup{{Group: "imports", Names: []string{"one", "two"}}}
 		fault := &e.Spec.Scenarios[0].Faults[0]
 		fault.Kill, fault.Partitions = nil, &v1alpha1.PartitionsFault{Group: "imports", Count: 5}
 	}))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	runs := l.runs()
 	expect.Equal(t, 2, len(runs), "attempts")
-	l.expect(runs[0].Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonFaultNotInjected, "the topics already have 5 partitions")
+	l.expect(runs[0].Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonFaultNotInjected, "topics already had 5 partitions")
 	if fault := runs[0].Status.Faults[0]; fault.Begin != nil || !fault.Gone {
 		t.Errorf("the fault of the first attempt is %+v", fault)
 	}
@@ -190,22 +190,31 @@ func TestPartitionsOfALostRequest(t *testing.T) {
 // A fault that can't be injected as declared makes the run invalid, with the reason.
 func TestFaultIsNotInjected(t *testing.T) {
 	for name, tc := range map[string]struct {
-		edit  func(*v1alpha1.Fault)
+		edit  func(*v1alpha1.PerfExperiment, *v1alpha1.Fault)
 		stage func(*lab)
 		want  string
 	}{
 		"no such pod": {
-			func(fault *v1alpha1.Fault) { fault.Kill = &v1alpha1.KillFault{Kafka: v1alpha1.KafkaController} },
+			func(_ *v1alpha1.PerfExperiment, fault *v1alpha1.Fault) {
+				fault.Kill = &v1alpha1.KillFault{Kafka: v1alpha1.KafkaController}
+			},
 			func(l *lab) { l.brokers.state.Controller = 7 },
 			`fault "gateway-lost" kills Kafka's active controller, but there are 0 such pods`,
 		},
-		"too late": {func(*v1alpha1.Fault) {}, func(l *lab) { l.outside.lasts = 20 * time.Second }, `the loads ended before fault "gateway-lost" began`},
+		"too many pods": {
+			func(e *v1alpha1.PerfExperiment, fault *v1alpha1.Fault) {
+				e.Spec.System.Modules[0].Replicas, fault.Kill.WholeNode = ptr.To[int32](64), true
+			},
+			func(*lab) {},
+			"66 pods of the system run on the nodes, and a fault kills at most 64",
+		},
+		"too late": {func(*v1alpha1.PerfExperiment, *v1alpha1.Fault) {}, func(l *lab) { l.outside.lasts = 20 * time.Second }, `the loads ended before fault "gateway-lost" began`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab(t, complete)
 			l.measureOutages()
 			tc.stage(l)
-			l.create(login(), smallExperiment(t, oneArm, withFault, withVolume, func(e *v1alpha1.PerfExperiment) { tc.edit(&e.Spec.Scenarios[0].Faults[0]) }))
+			l.create(login(), smallExperiment(t, oneArm, withFault, withVolume, func(e *v1alpha1.PerfExperiment) { tc.edit(e, &e.Spec.Scenarios[0].Faults[0]) }))
 			run := l.untilRun(v1alpha1.RunInvalid)
 			if condition := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionValid); condition.Reason != v1alpha1.ReasonFaultNotInjected || !strings.Contains(condition.Message, tc.want) {
 				t.Errorf("%s: %s, want %q", condition.Reason, condition.Message, tc.want)

@@ -42,7 +42,7 @@ type fakeBrokers struct {
 	config []string
 	// asked are the brokers that were called last.
 	asked kafkaadmin.Brokers
-	// losesResponse: the response to the next request for more partitions is lost.
+	// losesResponse: the next request for more partitions fails after the first topic.
 	losesResponse bool
 	// forbidden is a server that must not be contacted.
 	forbidden string
@@ -95,10 +95,10 @@ func (f *fakeBrokers) RaisePartitions(_ context.Context, brokers kafkaadmin.Brok
 			f.put(topic.Name, state)
 			changed++
 		}
-	}
-	if f.losesResponse {
-		f.losesResponse = false
-		return 0, errors.New("connection reset by peer")
+		if f.losesResponse {
+			f.losesResponse = false
+			return 0, errors.New("connection reset by peer")
+		}
 	}
 	return changed, f.err
 }

@@ -13,13 +13,16 @@ import (
 	"perflab.dev/perflab/internal/network/kafkaadmin"
 )
 
-// RaisePartitions adds partitions to the topics of a group, and returns how many topics had fewer.
-func (k kafkaCluster) RaisePartitions(ctx context.Context, p *Scope, fault v1alpha1.PartitionsFault) (changed int, err error) {
+// RaisePartitions adds partitions to the topics of a group, and reports whether all of them had
+// fewer.
+func (k kafkaCluster) RaisePartitions(ctx context.Context, p *Scope, fault v1alpha1.PartitionsFault) (all bool, err error) {
 	brokers, err := k.respondingBrokers(ctx, p)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	return p.Kafka.RaisePartitions(ctx, brokers, groupTopics(p, fault.Group), fault.Count)
+	topics := groupTopics(p, fault.Group)
+	changed, err := p.Kafka.RaisePartitions(ctx, brokers, topics, fault.Count)
+	return changed == len(topics), err
 }
 
 // ArePartitionsLed reports whether the topics of a group have the partitions of a fault, and brokers

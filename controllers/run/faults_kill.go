@@ -39,27 +39,33 @@ func (k podKiller) inject(ctx context.Context, s *scope, declared v1alpha1.Fault
 		s.notInjected("fault %q %s, but there %s", declared.Name, declared.Kill, prose.Verb(len(candidates), "is 1 such pod", fmt.Sprintf("are %d such pods", len(candidates))))
 		return next(), nil
 	}
-	status.Targets, status.Candidates = faults.Choose(declared, &s.run.Spec, candidates, wanted), int32(len(candidates))
+	targets, drawn := faults.Choose(declared, &s.run.Spec, candidates, wanted), len(candidates)
 	if declared.Kill.WholeNode {
-		if err := k.addNeighbors(ctx, s, status); err != nil {
+		all, err := k.allPods(ctx, s)
+		if err != nil {
 			return outcome{}, err
 		}
+		targets, drawn = faults.AddNeighbors(targets, all), len(all)
 	}
+	if len(targets) > faults.MaxTargets {
+		s.notInjected("fault %q: %d pods of the system run on the nodes, and a fault kills at most %d", declared.Name, len(targets), faults.MaxTargets)
+		return next(), nil
+	}
+	status.Targets, status.Candidates = targets, int32(drawn)
 	return onceWritten(), nil
 }
 
-// addNeighbors adds the other pods of the system on the targets' nodes.
-func (k podKiller) addNeighbors(ctx context.Context, s *scope, status *v1alpha1.RunFault) error {
+// allPods are those of the whole system.
+func (k podKiller) allPods(ctx context.Context, s *scope) ([]corev1.Pod, error) {
 	var all []corev1.Pod
 	for _, kill := range s.run.Spec.System.Kills() {
 		pods, err := k.r.faultPods(ctx, s, kill)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		all = append(all, pods...)
 	}
-	status.Targets, status.Candidates = faults.AddNeighbors(status.Targets, all), int32(len(all))
-	return nil
+	return all, nil
 }
 
 // strike deletes the targets. A missing one makes the run invalid: it is unknown when and why it

@@ -15,20 +15,20 @@ import (
 // partitioner adds partitions to topics.
 type partitioner struct{ r *Reconciler }
 
-// inject records the attempt, and then adds the partitions, as soon as the brokers respond. If the
+// inject records the attempt, and then adds the partitions, as soon as the brokers respond. If
 // topics have them already, it is unknown since when: the run is invalid.
 func (p partitioner) inject(ctx context.Context, s *scope, declared v1alpha1.Fault, status *v1alpha1.RunFault) (outcome, error) {
 	if !status.Attempted {
 		status.Attempted = true
 		return onceWritten(), nil
 	}
-	changed, err := component.Kafka.RaisePartitions(ctx, p.r.newLiveScope(s), *declared.Partitions)
+	all, err := component.Kafka.RaisePartitions(ctx, p.r.newLiveScope(s), *declared.Partitions)
 	switch {
 	case err != nil:
 		log.FromContext(ctx).Info("Failed to add partitions", "fault", declared.Name, "error", err.Error())
 		s.requeueAt(s.now.Add(faultPollInterval))
-	case changed == 0:
-		s.notInjected("fault %q: the topics already have %d partitions, or the operator stopped while it added them", declared.Name, declared.Partitions.Count)
+	case !all:
+		s.notInjected("fault %q: topics already had %d partitions, or were missing: the operator stopped, or Kafka failed, while they were added", declared.Name, declared.Partitions.Count)
 	default:
 		s.recordBegin(declared, status, p.r.Now())
 	}

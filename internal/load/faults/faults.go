@@ -54,8 +54,8 @@ func Choose(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, candidates []corev1
 	return targets
 }
 
-// maxTargets of a fault are recorded.
-const maxTargets = 64
+// MaxTargets is how many pods a fault may kill: the status records all of them.
+const MaxTargets = 64
 
 // AddNeighbors adds the pods that run on the nodes of the targets.
 func AddNeighbors(targets []v1alpha1.FaultTarget, pods []corev1.Pod) []v1alpha1.FaultTarget {
@@ -65,7 +65,7 @@ func AddNeighbors(targets []v1alpha1.FaultTarget, pods []corev1.Pod) []v1alpha1.
 	}
 	all := slices.Clone(targets)
 	for _, pod := range pods {
-		if nodes[pod.Spec.NodeName] && !known[pod.UID] && len(all) < maxTargets {
+		if nodes[pod.Spec.NodeName] && !known[pod.UID] {
 			known[pod.UID] = true
 			all = append(all, v1alpha1.FaultTarget{Pod: pod.Name, UID: pod.UID, Node: pod.Spec.NodeName})
 		}
