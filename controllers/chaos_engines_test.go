@@ -79,11 +79,49 @@ spec:
             properties: {engineStatus: {type: string}}
 `
 
-func litmusCRDFile(t *testing.T) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "chaosengines.yaml")
-	expect.NoError(t, os.WriteFile(file, []byte(litmusCRD), 0o600))
-	return file
+// krknCRD defines the same of Krkn's KrknScenarioRun, as of krkn-operator 1.0.0-rc3.
+const krknCRD = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: krknscenarioruns.krkn.krkn-chaos.dev}
+spec:
+  group: krkn.krkn-chaos.dev
+  names: {kind: KrknScenarioRun, listKind: KrknScenarioRunList, plural: krknscenarioruns, singular: krknscenariorun}
+  scope: Namespaced
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [scenarioImage, scenarioName, targetClusters, targetRequestId]
+            properties:
+              environment: {type: object, additionalProperties: {type: string}}
+              scenarioImage: {type: string}
+              scenarioName: {type: string}
+              targetClusters: {type: object, minProperties: 1, additionalProperties: {type: array, items: {type: string}}}
+              targetRequestId: {type: string}
+          status:
+            type: object
+            properties:
+              phase: {type: string, enum: [Pending, Running, Succeeded, PartiallyFailed, Failed]}
+              runningJobs: {type: integer}
+              successfulJobs: {type: integer}
+`
+
+// writtenCRD returns a function that writes a CRD to a file.
+func writtenCRD(text string) func(*testing.T) string {
+	return func(t *testing.T) string {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "crd.yaml")
+		expect.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return file
+	}
 }
 
 // chaosEngine is the part of a chaos engine that a fault meets.
@@ -91,8 +129,10 @@ type chaosEngine struct {
 	kind     schema.GroupVersionKind
 	resource string
 	crd      func(*testing.T) string
-	// finalizer with which the engine undoes its fault before the resource is gone.
+	// finalizer with which the engine undoes its fault before the resource is gone, if it has one.
 	finalizer string
+	// endsByItself: the engine ends its fault.
+	endsByItself bool
 	// begun and over are the statuses that it writes.
 	begun, over map[string]any
 	// wholeObject: the CRD has no status subresource.
@@ -119,8 +159,13 @@ var chaosEngines = []chaosEngine{
 	},
 	{
 		kind: schema.GroupVersionKind{Group: "litmuschaos.io", Version: "v1alpha1", Kind: "ChaosEngine"}, resource: "chaosengines",
-		crd: litmusCRDFile, finalizer: "chaosengine.litmuschaos.io/finalizer",
+		crd: writtenCRD(litmusCRD), finalizer: "chaosengine.litmuschaos.io/finalizer", endsByItself: true,
 		begun: map[string]any{"engineStatus": "initialized"}, over: map[string]any{"engineStatus": "completed"},
+	},
+	{
+		kind: schema.GroupVersionKind{Group: "krkn.krkn-chaos.dev", Version: "v1alpha1", Kind: "KrknScenarioRun"}, resource: "krknscenarioruns",
+		crd: writtenCRD(krknCRD), endsByItself: true,
+		begun: map[string]any{"phase": "Running", "runningJobs": int64(1)}, over: map[string]any{"phase": "Succeeded", "successfulJobs": int64(1)},
 	},
 }
 
@@ -149,16 +194,18 @@ var documentedFaults = sync.OnceValues(func() (map[string]v1alpha1.Fault, error)
 
 // play simulates the engine: it starts the fault that it meets, and undoes it when the resource is
 // deleted, or, if it ends by itself, after two rounds.
-func (e chaosEngine) play(l *lab, endsByItself bool) func() {
+func (e chaosEngine) play(l *lab) func() {
 	rounds := 0
 	return func() {
 		for _, object := range l.foreign(e.kind) {
-			switch isOver := object.GetDeletionTimestamp() != nil || endsByItself && rounds > 1; {
+			switch isOver := object.GetDeletionTimestamp() != nil || e.endsByItself && rounds > 1; {
+			case isOver && e.finalizer == "":
+				e.setStatus(l, &object, e.over)
 			case isOver && slices.Contains(object.GetFinalizers(), e.finalizer):
 				e.setStatus(l, &object, e.over)
 				object.SetFinalizers(nil)
 				l.update(&object)
-			case !isOver && len(object.GetFinalizers()) == 0:
+			case !isOver && e.finalizer != "" && len(object.GetFinalizers()) == 0:
 				object.SetFinalizers([]string{e.finalizer})
 				l.update(&object)
 			case !isOver:
@@ -200,7 +247,7 @@ func TestChaosEngines(t *testing.T) {
 				fault.Resource = documented[engine.kind.Kind].Resource.DeepCopy()
 				fault.Resource.Duration = &metav1.Duration{Duration: 20 * time.Second}
 			}))
-			l.eachRound = engine.play(l, engine.kind.Kind == "ChaosEngine")
+			l.eachRound = engine.play(l)
 			run := l.untilRun(v1alpha1.RunSucceeded)
 			fault := run.Status.Faults[0]
 			if fault.Resource == nil || fault.Begin == nil || fault.Over == nil || !fault.Gone {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -109,10 +110,6 @@ func TestAddNeighbors(t *testing.T) {
 	for _, target := range targets {
 		expect.Equal(t, "node-3", target.Node, "the node of %s", target.Pod)
 	}
-	for i := range pods {
-		pods[i].Spec.NodeName = "node-3"
-	}
-	expect.Equal(t, 64, len(faults.AddNeighbors(chosen, pods)), "recorded targets")
 }
 
 // Restarts while a fault is observed are attributed to it, all others count.
@@ -158,4 +155,17 @@ func TestProgress(t *testing.T) {
 	}
 	expect.Equal(t, "fault lost began 19s ago", faults.Progress([]v1alpha1.RunFault{begun}, start.Add(time.Minute)), "while it is observed")
 	expect.Equal(t, "", faults.Progress([]v1alpha1.RunFault{begun}, start.Add(time.Hour)), "when it is over")
+}
+
+// The field of a sign may be a text, a number or a truth value.
+func TestShows(t *testing.T) {
+	object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"phase": "Running", "jobs": int64(1), "done": true}}}
+	for field, values := range map[string][2]string{"phase": {"Running", "running"}, "jobs": {"1", "2"}, "done": {"true", "1"}, "none": {"", ""}} {
+		shows := func(value string) bool {
+			return faults.Shows(object, v1alpha1.FaultSign{Field: "status." + field, Value: value})
+		}
+		if field != "none" && !shows(values[0]) || shows(values[1]) {
+			t.Errorf("field %s shows %q: %t, %q: %t", field, values[0], shows(values[0]), values[1], shows(values[1]))
+		}
+	}
 }

@@ -83,8 +83,8 @@ func Resource(fault v1alpha1.Fault, run *v1alpha1.PerfRun) (*unstructured.Unstru
 // Shows reports whether the status of an object has a sign.
 func Shows(object *unstructured.Unstructured, sign v1alpha1.FaultSign) bool {
 	if sign.Field != "" {
-		text, _, err := unstructured.NestedString(object.Object, strings.Split(sign.Field, ".")...)
-		return err == nil && text == sign.Value
+		value, found, err := unstructured.NestedFieldNoCopy(object.Object, strings.Split(sign.Field, ".")...)
+		return err == nil && found && fmt.Sprint(value) == sign.Value
 	}
 	return contract.HasCondition(object, sign.Condition)
 }
