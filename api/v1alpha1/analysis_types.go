@@ -146,10 +146,14 @@ type AnalysisStatus struct {
 	MarginPercent int32 `json:"marginPercent"`
 	// confidencePercent of the intervals.
 	ConfidencePercent int32 `json:"confidencePercent"`
-	// looks are the interim analyses with design.target.verdicts. Intervals and
-	// p-values allow for all of them.
+	// interimAnalyses with design.target.verdicts. Intervals and p-values allow for
+	// all of them.
 	// +optional
-	Looks *Looks `json:"looks,omitempty"`
+	InterimAnalyses *InterimAnalyses `json:"interimAnalyses,omitempty"`
+	// looks is the earlier name of interimAnalyses. Deprecated: read
+	// interimAnalyses.
+	// +optional
+	Looks *InterimAnalyses `json:"looks,omitempty"`
 	// twin is the A/A control, with design.calibrate.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
@@ -181,8 +185,8 @@ type AnalysisStatus struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Looks are the blocks followed by an interim analysis.
-type Looks struct {
+// InterimAnalyses are the blocks followed by an interim analysis.
+type InterimAnalyses struct {
 	// first block that may give a verdict.
 	First int32 `json:"first"`
 	// last possible block.

@@ -20,8 +20,8 @@ import (
 	"perflab.dev/perflab/internal/measure/metric"
 )
 
-// maxLooks is the last block that may have an interim analysis.
-const maxLooks = 100
+// maxInterimBlock is the last block that may have an interim analysis.
+const maxInterimBlock = 100
 
 // errOption means that the value of a flag is invalid.
 var errOption = errors.New("invalid option")
@@ -32,8 +32,8 @@ type analyzeOptions struct {
 	primary            string
 	higher, lower      string
 	margin, confidence float64
-	looks              string
-	plannedLooks       stats.InterimAnalyses
+	interim            string
+	interimAnalyses    stats.InterimAnalyses
 	seed               uint64
 	isPrimary          *regexp.Regexp
 	isHigher, isLower  *regexp.Regexp
@@ -77,8 +77,8 @@ times, and of work per second, such as req/s or B/s. For other metrics, set
 --higher-is-better or --lower-is-better: without a direction, a difference has no
 verdict. Regular expressions match anywhere in a metric's name.
 
-For early stopping, set --looks FIRST-LAST: the first and the last block after which
-you may analyze, both chosen before the first run. Intervals, p-values and verdicts
+For early stopping, set --interim-analyses FIRST-LAST: the first and the last block
+after which you may analyze, both chosen before the first run. Intervals, p-values and verdicts
 then hold over all interim analyses together. The number of blocks in the file
 determines which interim analysis this is.
 
@@ -109,7 +109,8 @@ func (o *analyzeOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.twin, "twin", "", "A/A control arm, configured as the baseline: where it differs in a primary metric (p adjusted by Holm's procedure over the control's metrics), there is no verdict")
 	flags.Float64Var(&o.margin, "margin", 5, "equivalence margin, in percent of the baseline")
 	flags.Float64Var(&o.confidence, "confidence", 95, "confidence level, in percent")
-	flags.StringVar(&o.looks, "looks", "", "FIRST-LAST: the blocks after which interim analyses are planned (default: one analysis, after the last block)")
+	flags.StringVar(&o.interim, "interim-analyses", "", "FIRST-LAST: the blocks after which interim analyses are planned (default: one analysis, after the last block)")
+	addEarlierName(flags, "looks", "interim-analyses")
 	flags.StringVar(&o.primary, "primary", "", "regular expression of the primary metrics (default: all)")
 	flags.StringVar(&o.higher, "higher-is-better", "", "regular expression of the metrics that get better when higher")
 	flags.StringVar(&o.lower, "lower-is-better", "", "regular expression of the metrics that get better when lower")
@@ -160,7 +161,7 @@ func (o *analyzeOptions) check() (err error) {
 	if !(o.confidence > 50 && o.confidence < 100) {
 		return fmt.Errorf("%w: --confidence %g must be above 50 and below 100 percent", errOption, o.confidence)
 	}
-	if o.plannedLooks, err = parseLooks(o.looks); err != nil {
+	if o.interimAnalyses, err = parseInterimAnalyses(o.interim); err != nil {
 		return err
 	}
 	if o.isPrimary, err = compileExpression("primary", o.primary); err != nil {
@@ -173,16 +174,16 @@ func (o *analyzeOptions) check() (err error) {
 	return err
 }
 
-// parseLooks parses --looks.
-func parseLooks(text string) (stats.InterimAnalyses, error) {
+// parseInterimAnalyses parses --interim-analyses.
+func parseInterimAnalyses(text string) (stats.InterimAnalyses, error) {
 	if text == "" {
 		return stats.InterimAnalyses{}, nil
 	}
 	first, last, _ := strings.Cut(text, "-")
 	from, errFrom := strconv.Atoi(first)
 	to, errTo := strconv.Atoi(last)
-	if errors.Join(errFrom, errTo) != nil || from < verdict.MinimumBlocks || to < from || to > maxLooks {
-		return stats.InterimAnalyses{}, fmt.Errorf("%w: --looks %q must be FIRST-LAST, two numbers of blocks from %d to %d, for example 6-20", errOption, text, verdict.MinimumBlocks, maxLooks)
+	if errors.Join(errFrom, errTo) != nil || from < verdict.MinimumBlocks || to < from || to > maxInterimBlock {
+		return stats.InterimAnalyses{}, fmt.Errorf("%w: --interim-analyses %q must be FIRST-LAST, two numbers of blocks from %d to %d, for example 6-20", errOption, text, verdict.MinimumBlocks, maxInterimBlock)
 	}
 	return stats.InterimAnalyses{First: from, Last: to}, nil
 }
@@ -204,7 +205,7 @@ func compileExpression(flag, text string) (*regexp.Regexp, error) {
 
 func (o *analyzeOptions) comparison() comparison.Options {
 	options := comparison.Options{
-		Baseline: o.baseline, Twin: o.twin, MarginPercent: o.margin, ConfidencePercent: o.confidence, Looks: o.plannedLooks, Seed: o.seed,
+		Baseline: o.baseline, Twin: o.twin, MarginPercent: o.margin, ConfidencePercent: o.confidence, Interim: o.interimAnalyses, Seed: o.seed,
 		Direction: o.direction,
 	}
 	if o.isPrimary != nil {

@@ -139,24 +139,25 @@ func TestAnalyzeControlArm(t *testing.T) {
 // The first of several interim analyses has wider intervals than a single analysis, and
 // before it there is no verdict.
 func TestAnalyzeInterimAnalyses(t *testing.T) {
-	verdicts := func(looks ...string) map[string]int {
-		got := perflab(t, "", slices.Concat(analyzeRuns, looks, []string{"-o", "json", "testdata/runs.csv"})...)
+	verdicts := func(interim ...string) map[string]int {
+		got := perflab(t, "", slices.Concat(analyzeRuns, interim, []string{"-o", "json", "testdata/runs.csv"})...)
 		var answer struct{ Comparisons []struct{ Verdict string } }
 		if err := json.Unmarshal([]byte(got.out), &answer); err != nil {
 			t.Fatalf("%v in %s%s", err, got.out, got.problems)
 		}
-		told := map[string]int{}
+		counts := map[string]int{}
 		for _, one := range answer.Comparisons {
-			told[one.Verdict]++
+			counts[one.Verdict]++
 		}
-		return told
+		return counts
 	}
-	once, early, tooEarly := verdicts(), verdicts("--looks", "6-40"), verdicts("--looks", "9-40")
+	once, early, tooEarly := verdicts(), verdicts("--interim-analyses", "6-40"), verdicts("--interim-analyses", "9-40")
+	expect.Equal(t, early, verdicts("--looks", "6-40"), "with the earlier name of the flag")
 	if early["Inconclusive"] <= once["Inconclusive"] {
-		t.Errorf("once: %v, at the third of many looks: %v", once, early)
+		t.Errorf("once: %v, at the third of many analyses: %v", once, early)
 	}
 	if len(tooEarly) != 1 || tooEarly[""] == 0 {
-		t.Errorf("before the first look: %v", tooEarly)
+		t.Errorf("before the first analysis: %v", tooEarly)
 	}
 }
 
@@ -174,9 +175,9 @@ func TestAnalyzeProblems(t *testing.T) {
 		"Format":        {rows, []string{"analyze", "--baseline", "a", "-o", "text"}, exitFailed, "write -o table, -o markdown or -o json"},
 		"Margin":        {rows, []string{"analyze", "--baseline", "a", "--margin", "-1"}, exitFailed, "--margin -1 must be from 0 to 100"},
 		"Confidence":    {rows, []string{"analyze", "--baseline", "a", "--confidence", "100"}, exitFailed, "--confidence 100 must be above 50 and below 100"},
-		"Looks":         {rows, []string{"analyze", "--baseline", "a", "--looks", "20"}, exitFailed, `--looks "20" must be FIRST-LAST, two numbers of blocks from 6 to 100, for example 6-20`},
-		"NoLook":        {rows, []string{"analyze", "--baseline", "a", "--looks", "20-6"}, exitFailed, "must be FIRST-LAST"},
-		"EarlyLook":     {rows, []string{"analyze", "--baseline", "a", "--looks", "3-9"}, exitFailed, "from 6 to 100"},
+		"Interim":       {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "20"}, exitFailed, `--interim-analyses "20" must be FIRST-LAST, two numbers of blocks from 6 to 100, for example 6-20`},
+		"NoLast":        {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "20-6"}, exitFailed, "must be FIRST-LAST"},
+		"TooEarly":      {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "3-9"}, exitFailed, "from 6 to 100"},
 		"Primary":       {rows, []string{"analyze", "--baseline", "a", "--primary", "("}, exitFailed, "--primary: error parsing regexp"},
 		"Higher":        {rows, []string{"analyze", "--baseline", "a", "--higher-is-better", "["}, exitFailed, "--higher-is-better: error parsing regexp"},
 		"Lower":         {rows, []string{"analyze", "--baseline", "a", "--lower-is-better", "["}, exitFailed, "--lower-is-better: error parsing regexp"},

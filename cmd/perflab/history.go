@@ -27,9 +27,9 @@ import (
 // failOnRegression is the only value of --fail-on.
 const failOnRegression = "regression"
 
-// maxHistoryLooks is the largest number of analyses that can share an error rate:
+// maxAnalyses is the largest number of analyses that can share an error rate:
 // with more, only the longest series could show a change.
-const maxHistoryLooks = 100
+const maxAnalyses = 100
 
 type historyOptions struct {
 	from     *cluster
@@ -67,7 +67,7 @@ that was measured last defines metrics, arms and scenarios; others are included
 if they declare the scenario in the same way.
 
 Changes are found by the E-divisive procedure with permutation tests. Without any
-change, the false-positive rate over all series, and over all --looks, is
+change, the false-positive rate over all series, and over all --analyses, is
 --error-rate. A single last point may be an outlier, so a change needs two. A change
 is Better or Worse, or Equivalent if it is within the margin of the experiment that
 was measured last.
@@ -93,7 +93,8 @@ the last change of a series is Worse.`,
 	flags.StringArrayVar(&options.choose.Arms, "arm", nil, "arm, instead of all; repeatable")
 	flags.StringArrayVar(&options.choose.Scenarios, "scenario", nil, "scenario, instead of all; repeatable")
 	flags.Float64Var(&options.choose.ErrorRatePercent, "error-rate", 5, "false-positive rate over all series, in percent")
-	flags.IntVar(&options.choose.Analyses, "looks", 1, "analyses that share the error rate: 20 if you run one after each of 20 releases")
+	flags.IntVar(&options.choose.Analyses, "analyses", 1, "analyses that share the error rate: 20 if you run one after each of 20 releases")
+	addEarlierName(flags, "looks", "analyses")
 	flags.StringVar(&options.failOn, "fail-on", "", `"regression" exits with code 6 if the last change of a series is Worse`)
 	return command
 }
@@ -111,8 +112,8 @@ func (o *historyOptions) check() error {
 	if rate := o.choose.ErrorRatePercent; !(rate >= 0.1) || rate > 50 {
 		return fmt.Errorf("%w: --error-rate %g must be from 0.1 to 50 percent", errOption, rate)
 	}
-	if o.choose.Analyses < 1 || o.choose.Analyses > maxHistoryLooks {
-		return fmt.Errorf("%w: --looks %d must be from 1 to %d", errOption, o.choose.Analyses, maxHistoryLooks)
+	if o.choose.Analyses < 1 || o.choose.Analyses > maxAnalyses {
+		return fmt.Errorf("%w: --analyses %d must be from 1 to %d", errOption, o.choose.Analyses, maxAnalyses)
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func TestHistoryRefuses(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		"must be from 0.1 to 50 percent": {releasesFile, "--error-rate", "0"},
 		`use "regression"`:               {releasesFile, "--fail-on", "worse"},
-		"must be from 1 to 100":          {releasesFile, "--looks", "0"},
+		"must be from 1 to 100":          {releasesFile, "--analyses", "0"},
 		"write -o":                       {releasesFile, "-o", "pdf"},
 		"no such file":                   {"absent.yaml"},
 		"no history":                     {releasesFile, "--arm", "huge"},

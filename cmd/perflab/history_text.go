@@ -156,7 +156,7 @@ func writeHistoryJSON(out io.Writer, history *releases.History) error {
 	}
 	return encode(out, struct {
 		ErrorRatePercent float64      `json:"errorRatePercent"`
-		Looks            int          `json:"looks"`
+		Analyses         int          `json:"analyses"`
 		Series           []seriesJSON `json:"series"`
 		Notes            []string     `json:"notes"`
 	}{history.ErrorRatePercent, history.Analyses, all, append([]string{}, history.Notes...)})

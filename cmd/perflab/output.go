@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/internal/text/prose"
@@ -74,4 +75,12 @@ func encode(out io.Writer, value any) error {
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)
+}
+
+// addEarlierName accepts a flag by its earlier name too, which the help no longer shows. A
+// deprecated flag would print a warning in the middle of the output.
+func addEarlierName(flags *pflag.FlagSet, earlier, name string) {
+	flag := *flags.Lookup(name)
+	flag.Name, flag.Hidden = earlier, true
+	flags.AddFlag(&flag)
 }

@@ -96,7 +96,7 @@ func TestFlagSuggestions(t *testing.T) {
 		`"30d": write 720h`:                               {"archive", "gc", "--runs-age", "30d"},
 		`: write 5` + "\n":                                {"plan", "-f", "x.yaml", "--cv", "5%"},
 		`: write 2.5`:                                     {"analyze", "--baseline", "a", "--margin", "2,5"},
-		`: write 20` + "\n":                               {"history", "x.yaml", "--looks", "20.0"},
+		`: write 20` + "\n":                               {"history", "x.yaml", "--analyses", "20.0"},
 		`: write true`:                                    {"status", "heap", "--watch=yes"},
 		`--max-memory "4GB" must be an amount of memory above 0, for example 4Gi: write 4Gi`: {"plan", "-f", "x.yaml", "--max-memory", "4GB"},
 		"--max-memory 512 is 512 bytes: write 512Mi":                                         {"plan", "-f", "x.yaml", "--max-memory", "512"},

@@ -161,9 +161,9 @@ func TestComparisonLine(t *testing.T) {
 	}
 	// Earlier versions recorded no reason, and the wording of warnings decides nothing.
 	apart.Warnings = []string{"descriptive only: anything"}
-	looks := &v1alpha1.AnalysisStatus{Blocks: 6, Looks: &v1alpha1.Looks{First: 8, Last: 12}}
+	interim := &v1alpha1.AnalysisStatus{Blocks: 6, InterimAnalyses: &v1alpha1.InterimAnalyses{First: 8, Last: 12}}
 	for want, found := range map[string]v1alpha1.Comparison{"not compared (see the report)": unlike, "no verdict before the first interim analysis": apart} {
-		if got := comparisonLine(found, looks).String(); !strings.HasSuffix(got, ": "+want) {
+		if got := comparisonLine(found, interim).String(); !strings.HasSuffix(got, ": "+want) {
 			t.Errorf("before the first interim analysis: %q, want %q", got, want)
 		}
 	}

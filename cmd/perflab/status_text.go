@@ -140,7 +140,7 @@ func withheldReason(found v1alpha1.Comparison, analysis *v1alpha1.AnalysisStatus
 		return found.Withheld
 	case found.Blocks < verdict.MinimumBlocks:
 		return v1alpha1.ReasonTooFewBlocks
-	case analysis != nil && analysis.Looks != nil && analysis.Blocks < analysis.Looks.First:
+	case analysis != nil && analysis.InterimAnalyses != nil && analysis.Blocks < analysis.InterimAnalyses.First:
 		return v1alpha1.ReasonBeforeFirstAnalysis
 	}
 	return ""

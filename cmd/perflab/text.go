@@ -183,8 +183,8 @@ func effectSize(design preview.Design) string {
 func designNotes(designs []preview.Design) []string {
 	var notes []string
 	for _, design := range designs {
-		if design.Looks != nil {
-			notes = append(notes, fmt.Sprintf("until verdicts (target: {verdicts: true, maxBlocks: %d}): %s; runs and duration are for equal arms", design.Looks.Last, design.Looks))
+		if design.Interim != nil {
+			notes = append(notes, fmt.Sprintf("until verdicts (target: {verdicts: true, maxBlocks: %d}): %s; runs and duration are for equal arms", design.Interim.Last, design.Interim))
 		}
 		if len(design.Scenarios) > 0 {
 			notes = append(notes, fmt.Sprintf("%s uses only %s: %s", design.Alone, prose.Counted(len(design.Scenarios), "scenario"), prose.Enumerate(design.Scenarios)))

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/environment"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get
@@ -61,13 +61,8 @@ func configMapFiles(configMap map[string]any) map[string]string {
 const maxListedKeys = 5
 
 func describeKeys(files map[string]string) string {
-	names := slices.Sorted(maps.Keys(files))
-	switch {
-	case len(names) == 0:
+	if len(files) == 0 {
 		return ": it is empty"
-	case len(names) > maxListedKeys:
-		return fmt.Sprintf(": it has %s and %d more", strings.Join(names[:maxListedKeys], ", "), len(names)-maxListedKeys)
-	default:
-		return ": it has " + strings.Join(names, ", ")
 	}
+	return ": it has " + prose.EnumerateFirst(slices.Sorted(maps.Keys(files)), maxListedKeys)
 }

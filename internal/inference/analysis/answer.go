@@ -85,7 +85,7 @@ func newAnswer(spec *v1alpha1.PerfExperimentSpec, all []arms.Arm, blocks int32) 
 }
 
 // currentAnalysis is the analysis at the complete blocks.
-func (a *Answer) currentAnalysis() stats.Analysis { return a.Question.Looks.At(int(a.Blocks)) }
+func (a *Answer) currentAnalysis() stats.Analysis { return a.Question.Interim.At(int(a.Blocks)) }
 
 // Level returns the error rate of intervals: that of the interim analysis, so that they hold at all
 // analyses together.
@@ -106,7 +106,7 @@ func (a *Answer) options(seed int64, runs []v1alpha1.PerfRun) comparison.Options
 		ConfidencePercent: float64(a.Question.ConfidencePercent),
 		Primary:           a.Question.IsPrimary,
 		Direction:         a.Question.Direction,
-		Looks:             a.Question.Looks,
+		Interim:           a.Question.Interim,
 		Seed:              uint64(seed),
 	}
 }
@@ -125,7 +125,7 @@ func (a *Answer) Uncalibrated() []comparison.Comparison {
 }
 
 // Needed returns the number of blocks of the first analysis.
-func (a *Answer) Needed() int32 { return max(verdict.MinimumBlocks, int32(a.Question.Looks.First)) }
+func (a *Answer) Needed() int32 { return max(verdict.MinimumBlocks, int32(a.Question.Interim.First)) }
 
 // Enough reports whether there are enough blocks for verdicts.
 func (a *Answer) Enough() bool { return a.Blocks >= a.Needed() }

@@ -235,7 +235,7 @@ func TestStanding(t *testing.T) {
 	spec.Analysis.Primary = []string{checkIn}
 	early := analysis.ComputeStanding(spec, made.arms, 1, runs, 6)
 	if early.Compared != 1 || early.Undecided != 1 || early.Arm != "slow" || early.Metric != checkIn || early.Chance < 0.9 {
-		t.Errorf("the first look, whose level no sign-flip test of 6 blocks can reach: %+v", early)
+		t.Errorf("the first analysis, whose level no sign-flip test of 6 blocks can reach: %+v", early)
 	}
 	if later := analysis.ComputeStanding(spec, made.arms, 1, runs, 14); later.Compared != 1 || later.Undecided != 0 {
 		t.Errorf("a difference of five deviations after 14 blocks: %+v", later)
@@ -245,7 +245,7 @@ func TestStanding(t *testing.T) {
 	fixed.Design.Target = nil
 	at, once := findComparison(t, answer, checkIn, "slow"), findComparison(t, analysis.Analyze(&fixed, made.arms, 1, runs), checkIn, "slow")
 	if !(at.High-at.Low > once.High-once.Low) || !(at.P > once.P) || answer.Level() >= 0.05 {
-		t.Errorf("with looks %+v (level %v), without %+v", at, answer.Level(), once)
+		t.Errorf("with interim analyses %+v (level %v), without %+v", at, answer.Level(), once)
 	}
 	spec.Analysis.Primary = []string{"cico/Check-In/p50"}
 	if none := analysis.ComputeStanding(spec, made.arms, 1, runs, 6); none.Compared != 0 {

@@ -61,7 +61,7 @@ func tally(standing *analysisplan.VerdictProgress, c *comparison.Comparison, que
 	if c.Verdict.Decides() {
 		return
 	}
-	chance := c.Chance(question.Looks, question.Alpha())
+	chance := c.Chance(question.Interim, question.Alpha())
 	if standing.Undecided++; standing.Undecided == 1 || chance > standing.Chance {
 		standing.Chance, standing.Scenario, standing.Metric, standing.Arm = chance, c.Scenario, c.Metric, c.Arm
 	}

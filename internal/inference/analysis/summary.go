@@ -182,14 +182,10 @@ func (a *Answer) Sentences(all []arms.Arm) []string {
 func joinMetrics(comparisons []comparison.Comparison) string {
 	const maxSentences = 4
 	var parts []string
-	for i := range comparisons[:min(len(comparisons), maxSentences)] {
+	for i := range comparisons {
 		parts = append(parts, sentence(&comparisons[i]))
 	}
-	text := strings.Join(parts, ", ")
-	if more := len(comparisons) - maxSentences; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return prose.EnumerateFirst(parts, maxSentences)
 }
 
 // sentence describes a comparison: cico/Check-In/average of cico-8 Worse by +10.0 % (+9.1 to

@@ -8,12 +8,13 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
+	"strconv"
 	"sync"
 
 	"perflab.dev/perflab/internal/inference/stats"
 	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/measure/metric"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // Options select the comparisons and the error rate.
@@ -40,8 +41,8 @@ type Options struct {
 	// IsSet selects the metrics that the settings of two arms change directly, so that a
 	// difference is neither better nor worse. nil: none.
 	IsSet func(metric, arm, against string) bool
-	// Looks are the interim analyses. The zero value: a single analysis of all blocks.
-	Looks stats.InterimAnalyses
+	// Interim are the interim analyses. The zero value: a single analysis of all blocks.
+	Interim stats.InterimAnalyses
 	// Seed of the sign-flip test where it samples.
 	Seed uint64
 }
@@ -95,14 +96,14 @@ type Comparison struct {
 // Chance is the probability of a conclusive verdict at the last interim analysis, if effect
 // and spread are as estimated; 0 if error rates differ. It is 1 for a comparison with too few
 // blocks.
-func (c *Comparison) Chance(looks stats.InterimAnalyses, alpha float64) float64 {
+func (c *Comparison) Chance(interim stats.InterimAnalyses, alpha float64) float64 {
 	switch {
 	case c.Blocks < verdict.MinimumBlocks:
 		return 1
 	case c.Verdict == verdict.None && !c.uncalibrated:
 		return 0
 	}
-	return verdict.Chance(c.evidence, looks.At(looks.Last), looks.Last, alpha)
+	return verdict.Chance(c.evidence, interim.At(interim.Last), interim.Last, alpha)
 }
 
 // Effect returns the estimated effect, on logarithms or plain values according to Scale.
@@ -144,7 +145,7 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	all := t.sorted()
 	parts := make([][]Comparison, len(all))
 	common := comparer{table: t, options: options, arms: t.arms.sorted(), blocks: t.blocks.sorted()}
-	common.look = options.Looks.At(len(common.blocks))
+	common.current = options.Interim.At(len(common.blocks))
 	eachInParallel(len(all), func(i int) { parts[i] = common.compare(all[i]) })
 	var comparisons []Comparison
 	for _, part := range parts {
@@ -153,7 +154,7 @@ func (t *Table) Compare(options Options) ([]Comparison, error) {
 	comparisons = append(comparisons, common.allPairs(all)...)
 	adjust(comparisons, options.alpha())
 	refused := differentErrors(comparisons, options.alpha())
-	judged := judge{alpha: options.alpha(), refused: refused, tooEarly: len(common.blocks) < options.Looks.First, looks: options.Looks}
+	judged := judge{alpha: options.alpha(), refused: refused, tooEarly: len(common.blocks) < options.Interim.First, interim: options.Interim}
 	eachInParallel(len(comparisons), func(i int) { judged.apply(&comparisons[i]) })
 	if options.Twin != "" {
 		withdrawVerdicts(comparisons, options.alpha())
@@ -179,7 +180,7 @@ type comparer struct {
 	table        *Table
 	options      Options
 	arms, blocks []int
-	look         stats.Analysis
+	current      stats.Analysis
 }
 
 // compare fits one series and compares its arms.
@@ -251,10 +252,10 @@ func (s comparer) compareArm(observed *series, fitted fit, arm int) Comparison {
 	result.Blocks = len(differences)
 	result.BaselineCenter, result.ArmCenter = fitted.center(fitted.baseline), fitted.center(arm)
 	effect := fitted.effect(arm)
-	result.P = s.look.Adjust(effect.P())
-	result.Permutation = s.look.Adjust(stats.SignFlip(differences, seriesSeed(s.options.Seed, observed.scenario, observed.metric, result.Arm)))
+	result.P = s.current.Adjust(effect.P())
+	result.Permutation = s.current.Adjust(stats.SignFlip(differences, seriesSeed(s.options.Seed, observed.scenario, observed.metric, result.Arm)))
 	result.Delta = fitted.display(effect.Value)
-	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks, Look: s.look}
+	result.evidence = verdict.Evidence{Effect: effect, Permutation: result.Permutation, Blocks: result.Blocks, Analysis: s.current}
 	equivalence := verdict.Describe(result.evidence, 2*s.options.alpha())
 	result.EquivalenceLow, result.EquivalenceHigh = fitted.display(equivalence.Low), fitted.display(equivalence.High)
 	result.evidence.Low, result.evidence.High = fitted.scale.Margin(s.options.MarginPercent, result.BaselineCenter)
@@ -364,7 +365,7 @@ type judge struct {
 	refused map[errorKey]string
 	// tooEarly means that the first analysis is still to come.
 	tooEarly bool
-	looks    stats.InterimAnalyses
+	interim  stats.InterimAnalyses
 }
 
 // apply adds the verdict to a comparison, its interval, and sentences.
@@ -414,7 +415,7 @@ func (j judge) withholdReason(c *Comparison) (how string, why Warning) {
 		return descriptive, NewWarning(CodeTooFewBlocks, "%s both arms; a verdict needs at least %d", have, verdict.MinimumBlocks)
 	}
 	if j.tooEarly {
-		return descriptive, NewWarning(CodeBeforeFirstAnalysis, "the first interim analysis, which can give a verdict, is after %d blocks", j.looks.First)
+		return descriptive, NewWarning(CodeBeforeFirstAnalysis, "the first interim analysis, which can give a verdict, is after %d blocks", j.interim.First)
 	}
 	if metric, found := c.withheldByErrors(j.refused); found {
 		return "not compared", NewWarning(CodeErrorRatesDiffer, "the error shares (%s) differ, so the values are from different requests", metric)
@@ -493,13 +494,9 @@ func (c *Comparison) withheldByErrors(different map[errorKey]string) (string, bo
 
 func quoted(list []string) string {
 	const maxShown = 20
-	shown := make([]string, 0, maxShown)
-	for _, name := range list[:min(len(list), maxShown)] {
-		shown = append(shown, fmt.Sprintf("%q", name))
+	names := make([]string, 0, len(list))
+	for _, name := range list {
+		names = append(names, strconv.Quote(name))
 	}
-	text := strings.Join(shown, ", ")
-	if more := len(list) - maxShown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return prose.EnumerateFirst(names, maxShown)
 }

@@ -89,7 +89,7 @@ func drawExperiment(random *rand.Rand) drawnExperiment {
 		drawn.options.Twin = "arm-1"
 	}
 	if random.IntN(3) == 0 {
-		drawn.options.Looks = stats.InterimAnalyses{First: 6, Last: 6 + random.IntN(10)}
+		drawn.options.Interim = stats.InterimAnalyses{First: 6, Last: 6 + random.IntN(10)}
 	}
 	for number := range metrics {
 		name := fmt.Sprintf("%c%c-%d", "lh"[random.IntN(2)], "pe"[random.IntN(2)], number)

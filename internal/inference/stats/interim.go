@@ -89,15 +89,15 @@ func (l InterimAnalyses) levels() []*levels {
 	own := make([][]float64, l.Last-l.First+1)
 	for z := minQuantile; z <= maxQuantile; z += quantileStep {
 		quantiles = append(quantiles, z)
-		for look, boundary := range l.boundaries(twoSided(z)) {
-			own[look] = append(own[look], boundary)
+		for analysis, boundary := range l.boundaries(twoSided(z)) {
+			own[analysis] = append(own[analysis], boundary)
 		}
 	}
 	found := make([]*levels, len(own))
-	for look, boundaries := range own {
-		found[look] = &levels{largest: twoSided(boundaries[0])}
-		fit(&found[look].own, quantiles, boundaries)
-		fit(&found[look].all, boundaries, quantiles)
+	for analysis, boundaries := range own {
+		found[analysis] = &levels{largest: twoSided(boundaries[0])}
+		fit(&found[analysis].own, quantiles, boundaries)
+		fit(&found[analysis].all, boundaries, quantiles)
 	}
 	planned.Store(l, found)
 	return found
@@ -229,19 +229,19 @@ const stopped = 1000
 // at every call. A comparison is decided if it lies within the margin, or if both the t test and
 // the sign-flip test detect a difference. Low and high are the margin's ends, on the scale of the
 // effect.
-func (d Design) MeanBlocks(looks InterimAnalyses, effect, low, high float64) (blocks, decided float64) {
+func (d Design) MeanBlocks(interim InterimAnalyses, effect, low, high float64) (blocks, decided float64) {
 	random := rand.New(rand.NewPCG(3, 4))
-	rules := d.rules(looks, low, high)
+	rules := d.rules(interim, low, high)
 	for range stopped {
 		family := make([][]float64, max(d.Family, 1))
 		at, all := 0, false
-		for at < looks.Last && !all {
+		for at < interim.Last && !all {
 			at++
 			for i := range family {
 				family[i] = append(family[i], effect+d.Deviation*math.Sqrt2*random.NormFloat64())
 			}
-			if at >= looks.First {
-				all = !slices.ContainsFunc(family, func(one []float64) bool { return !rules[at-looks.First].decides(one) })
+			if at >= interim.First {
+				all = !slices.ContainsFunc(family, func(one []float64) bool { return !rules[at-interim.First].decides(one) })
 			}
 		}
 		blocks += float64(at)
@@ -256,13 +256,13 @@ func (d Design) MeanBlocks(looks InterimAnalyses, effect, low, high float64) (bl
 // sign-flip test.
 type rule struct{ apart, reach, flips, low, high float64 }
 
-func (d Design) rules(looks InterimAnalyses, low, high float64) []rule {
-	rules := make([]rule, 0, looks.Last-looks.First+1)
-	for blocks := looks.First; blocks <= looks.Last; blocks++ {
-		d.Look = looks.At(blocks)
+func (d Design) rules(interim InterimAnalyses, low, high float64) []rule {
+	rules := make([]rule, 0, interim.Last-interim.First+1)
+	for blocks := interim.First; blocks <= interim.Last; blocks++ {
+		d.Analysis = interim.At(blocks)
 		rules = append(rules, rule{
-			apart: TQuantile(1-d.level()/2, blocks-1), reach: TQuantile(1-d.Look.Level(2*d.Alpha)/2, blocks-1),
-			flips: d.Look.Level(d.Alpha), low: low, high: high,
+			apart: TQuantile(1-d.level()/2, blocks-1), reach: TQuantile(1-d.Analysis.Level(2*d.Alpha)/2, blocks-1),
+			flips: d.Analysis.Level(d.Alpha), low: low, high: high,
 		})
 	}
 	return rules

@@ -15,11 +15,11 @@ import (
 // The levels agree with those that another algorithm computes from the joint distribution.
 func TestInterimAnalysisLevels(t *testing.T) {
 	for _, plan := range readReference(t).Looks {
-		looks := stats.InterimAnalyses{First: plan.First, Last: plan.Last}
+		interim := stats.InterimAnalyses{First: plan.First, Last: plan.Last}
 		for i, want := range plan.Boundaries {
-			level := looks.At(plan.First + i).Level(plan.Alpha)
+			level := interim.At(plan.First + i).Level(plan.Alpha)
 			if got := -distuv.UnitNormal.Quantile(level / 2); math.Abs(got-want) > 1e-3 {
-				t.Errorf("looks %+v at %v, look %d: boundary %.5f, want %.5f", looks, plan.Alpha, i+1, got, want)
+				t.Errorf("interim analyses %+v at %v, analysis %d: boundary %.5f, want %.5f", interim, plan.Alpha, i+1, got, want)
 			}
 		}
 	}
@@ -29,18 +29,18 @@ func TestInterimAnalysisLevels(t *testing.T) {
 func TestInterimAnalysesShareErrorRate(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 1))
 	const experiments = 40000
-	for _, looks := range []stats.InterimAnalyses{{First: 6, Last: 20}, {First: 6, Last: 100}, {First: 19, Last: 20}, {First: 1, Last: 40}} {
+	for _, interim := range []stats.InterimAnalyses{{First: 6, Last: 20}, {First: 6, Last: 100}, {First: 19, Last: 20}, {First: 1, Last: 40}} {
 		for _, alpha := range []float64{0.05, 0.3} {
 			erred := 0
-			boundaries := make([]float64, looks.Last+1)
-			for blocks := looks.First; blocks <= looks.Last; blocks++ {
-				boundaries[blocks] = -distuv.UnitNormal.Quantile(looks.At(blocks).Level(alpha) / 2)
+			boundaries := make([]float64, interim.Last+1)
+			for blocks := interim.First; blocks <= interim.Last; blocks++ {
+				boundaries[blocks] = -distuv.UnitNormal.Quantile(interim.At(blocks).Level(alpha) / 2)
 			}
 			for range experiments {
 				sum := 0.0
-				for blocks := 1; blocks <= looks.Last; blocks++ {
+				for blocks := 1; blocks <= interim.Last; blocks++ {
 					sum += random.NormFloat64()
-					if blocks >= looks.First && math.Abs(sum)/math.Sqrt(float64(blocks)) > boundaries[blocks] {
+					if blocks >= interim.First && math.Abs(sum)/math.Sqrt(float64(blocks)) > boundaries[blocks] {
 						erred++
 						break
 					}
@@ -48,7 +48,7 @@ func TestInterimAnalysesShareErrorRate(t *testing.T) {
 			}
 			got, chance := float64(erred)/experiments, 4*math.Sqrt(alpha*(1-alpha)/experiments)
 			if math.Abs(got-alpha) > chance {
-				t.Errorf("looks %+v at %v err in %.4f", looks, alpha, got)
+				t.Errorf("interim analyses %+v at %v err in %.4f", interim, alpha, got)
 			}
 		}
 	}
@@ -57,22 +57,22 @@ func TestInterimAnalysesShareErrorRate(t *testing.T) {
 // A p-value that is adjusted for all interim analyses is below a level exactly if the analysis
 // rejects at it.
 func TestAdjustInvertsLevel(t *testing.T) {
-	for _, looks := range []stats.InterimAnalyses{{First: 6, Last: 20}, {First: 6, Last: 100}} {
-		for blocks := looks.First; blocks <= looks.Last; blocks += 7 {
-			look := looks.At(blocks)
+	for _, interim := range []stats.InterimAnalyses{{First: 6, Last: 20}, {First: 6, Last: 100}} {
+		for blocks := interim.First; blocks <= interim.Last; blocks += 7 {
+			current := interim.At(blocks)
 			last := 0.0
 			for _, all := range []float64{1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9} {
-				level := look.Level(all)
-				if back := look.Adjust(level); math.Abs(back-all) > 3e-3*all {
-					t.Errorf("look %d of %+v: %v becomes %v becomes %v", blocks, looks, all, level, back)
+				level := current.Level(all)
+				if back := current.Adjust(level); math.Abs(back-all) > 3e-3*all {
+					t.Errorf("analysis %d of %+v: %v becomes %v becomes %v", blocks, interim, all, level, back)
 				}
 				if level <= last || level > all {
-					t.Errorf("look %d of %+v: level %v for %v, %v for less", blocks, looks, level, all, last)
+					t.Errorf("analysis %d of %+v: level %v for %v, %v for less", blocks, interim, level, all, last)
 				}
 				last = level
 			}
-			if look.Adjust(1) != 1 || !math.IsNaN(look.Adjust(math.NaN())) || look.Adjust(0) > 1e-11 {
-				t.Errorf("look %d of %+v: 1 becomes %v, 0 becomes %v", blocks, looks, look.Adjust(1), look.Adjust(0))
+			if current.Adjust(1) != 1 || !math.IsNaN(current.Adjust(math.NaN())) || current.Adjust(0) > 1e-11 {
+				t.Errorf("analysis %d of %+v: 1 becomes %v, 0 becomes %v", blocks, interim, current.Adjust(1), current.Adjust(0))
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func TestSingleAnalysis(t *testing.T) {
 	}
 	plan := stats.InterimAnalyses{First: 6, Last: 20}
 	if plan.At(21) != plan.At(20) {
-		t.Error("beyond the last look there is another")
+		t.Error("beyond the last analysis there is another")
 	}
 }
 
@@ -94,10 +94,10 @@ func TestSingleAnalysis(t *testing.T) {
 // sooner.
 func TestMeanBlocks(t *testing.T) {
 	design := stats.Design{Arms: 2, Deviation: 0.04, Alpha: 0.05}
-	looks := stats.InterimAnalyses{First: 6, Last: 20}
+	interim := stats.InterimAnalyses{First: 6, Last: 20}
 	mean := map[string]float64{}
 	for name, effect := range map[string]float64{"none": 0, "margin": 0.05, "twice": 0.1, "large": 0.5} {
-		blocks, decided := design.MeanBlocks(looks, effect, -0.05, 0.05)
+		blocks, decided := design.MeanBlocks(interim, effect, -0.05, 0.05)
 		mean[name] = blocks
 		if blocks < 6 || blocks > 20 || decided < 0 || decided > 1+1e-9 {
 			t.Errorf("%s: %.1f blocks, %.2f decided", name, blocks, decided)
@@ -108,7 +108,7 @@ func TestMeanBlocks(t *testing.T) {
 	}
 	many := design
 	many.Family = 6
-	if blocks, _ := many.MeanBlocks(looks, 0, -0.05, 0.05); blocks <= mean["none"] {
+	if blocks, _ := many.MeanBlocks(interim, 0, -0.05, 0.05); blocks <= mean["none"] {
 		t.Errorf("six comparisons take %.1f blocks, one %.1f", blocks, mean["none"])
 	}
 }

@@ -22,9 +22,9 @@ type Design struct {
 	// Family is the number of comparisons that share alpha by Holm's
 	// procedure; 0 counts as 1. Planning takes the strictest step.
 	Family int
-	// Look is the planned analysis: the last of several has a stricter level than a single one.
+	// Analysis is the planned analysis: the last of several has a stricter level than a single one.
 	// Detections by earlier analyses are not counted.
-	Look Analysis
+	Analysis Analysis
 }
 
 const (
@@ -41,7 +41,7 @@ const (
 // degrees are those of the residual.
 func (d Design) degrees() int { return (d.Arms - 1) * (d.Blocks - 1) }
 
-func (d Design) level() float64 { return d.Look.Level(d.Alpha / float64(max(d.Family, 1))) }
+func (d Design) level() float64 { return d.Analysis.Level(d.Alpha / float64(max(d.Family, 1))) }
 
 func (d Design) standardError() float64 { return d.Deviation * math.Sqrt(2/float64(d.Blocks)) }
 
@@ -51,7 +51,7 @@ func (d Design) HalfWidth() float64 {
 	if d.degrees() < 1 {
 		return math.Inf(1)
 	}
-	return TQuantile(1-d.Look.Level(d.Alpha)/2, d.degrees()) * d.standardError()
+	return TQuantile(1-d.Analysis.Level(d.Alpha)/2, d.degrees()) * d.standardError()
 }
 
 // Power returns the probability of detecting an effect of the given size: that the t test is below
@@ -75,7 +75,7 @@ func (d Design) Power(effect float64) float64 {
 }
 
 // flippable reports whether the sign-flip test can reach alpha.
-func (d Design) flippable() bool { return math.Ldexp(2, -d.Blocks) <= d.Look.Level(d.Alpha) }
+func (d Design) flippable() bool { return math.Ldexp(2, -d.Blocks) <= d.Analysis.Level(d.Alpha) }
 
 // draw returns the share of synthetic experiments that detect an effect, given in residual
 // deviations.
@@ -109,7 +109,7 @@ func (d Design) Chances(effect, low, high float64) Chances {
 		return Chances{}
 	}
 	var found Chances
-	reach := TQuantile(1-d.Look.Level(2*d.Alpha)/2, d.degrees())
+	reach := TQuantile(1-d.Analysis.Level(2*d.Alpha)/2, d.degrees())
 	d.experiments(effect/d.Deviation, func(seen syntheticExperiment) {
 		switch {
 		case d.Deviation*(seen.mean-reach*seen.err) >= low && d.Deviation*(seen.mean+reach*seen.err) <= high:
@@ -153,7 +153,7 @@ type syntheticExperiment struct {
 // experiments generates synthetic experiments whose effect is given in residual deviations.
 func (d Design) experiments(effect float64, see func(syntheticExperiment)) {
 	random := rand.New(rand.NewPCG(1, 2))
-	critical, flips := TQuantile(1-d.level()/2, d.degrees()), d.Look.Level(d.Alpha)
+	critical, flips := TQuantile(1-d.level()/2, d.degrees()), d.Analysis.Level(d.Alpha)
 	var rest *distuv.ChiSquared
 	if others := (d.Arms - 2) * (d.Blocks - 1); others > 0 {
 		rest = &distuv.ChiSquared{K: float64(others), Src: random}

@@ -68,8 +68,8 @@ type Evidence struct {
 	Adjusted stats.Adjusted
 	// Permutation is the p-value of the sign-flip test, adjusted for all interim analyses.
 	Permutation float64
-	// Look is the interim analysis of these numbers.
-	Look stats.Analysis
+	// Analysis is the interim analysis of these numbers.
+	Analysis stats.Analysis
 	// Blocks is the number of blocks with both the arm and the baseline.
 	Blocks int
 	// Direction is the metric's.
@@ -132,7 +132,7 @@ func Describe(evidence Evidence, alpha float64) Decision { return evidence.at(al
 
 // at returns a verdict with the t interval at a level of all interim analyses.
 func (e Evidence) at(level float64, verdict Verdict) Decision {
-	low, high := e.Effect.Interval(1 - e.Look.Level(level))
+	low, high := e.Effect.Interval(1 - e.Analysis.Level(level))
 	return Decision{verdict, low, high, 1 - level}
 }
 

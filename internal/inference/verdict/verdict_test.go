@@ -78,11 +78,11 @@ func TestWins(t *testing.T) {
 // distributed around the estimate like the estimate around the truth.
 func TestChance(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	looks := stats.InterimAnalyses{First: 6, Last: 20}
+	interim := stats.InterimAnalyses{First: 6, Last: 20}
 	at := func(value, deviation float64) verdict.Evidence {
 		made := evidence(value, deviation, nil)
-		made.Effect.DegreesOfFreedom, made.Look = 200, looks.At(10)
-		made.Adjusted.P = made.Look.Adjust(made.Effect.P())
+		made.Effect.DegreesOfFreedom, made.Analysis = 200, interim.At(10)
+		made.Adjusted.P = made.Analysis.Adjust(made.Effect.P())
 		return made
 	}
 	for _, of := range []verdict.Evidence{at(0, 0.03), at(0.03, 0.03), at(0.05, 0.02), at(0.1, 0.04), at(0.02, 0.06)} {
@@ -93,35 +93,35 @@ func TestChance(t *testing.T) {
 			// The number of blocks doubles.
 			rest := truth + of.Effect.StandardError*random.NormFloat64()
 			final := of
-			final.Blocks, final.Look = 20, looks.At(20)
+			final.Blocks, final.Analysis = 20, interim.At(20)
 			final.Effect.Value = (of.Effect.Value + rest) / 2
 			final.Effect.StandardError /= math.Sqrt2
-			final.Adjusted.P, final.Permutation = final.Look.Adjust(final.Effect.P()), 0
+			final.Adjusted.P, final.Permutation = final.Analysis.Adjust(final.Effect.P()), 0
 			if verdict.Decide(final, alpha).Verdict != verdict.Inconclusive {
 				decided++
 			}
 		}
-		if got, want := verdict.Chance(of, looks.At(20), 20, alpha), float64(decided)/draws; math.Abs(got-want) > 0.015 {
+		if got, want := verdict.Chance(of, interim.At(20), 20, alpha), float64(decided)/draws; math.Abs(got-want) > 0.015 {
 			t.Errorf("%+v: chance %.3f, want %.3f", of.Effect, got, want)
 		}
 	}
-	if none := verdict.Chance(at(0, 0.03), looks.At(20), 10, alpha); none != 0 {
+	if none := verdict.Chance(at(0, 0.03), interim.At(20), 10, alpha); none != 0 {
 		t.Errorf("without further blocks the chance is %v", none)
 	}
 }
 
 // At an early interim analysis the same numbers are less conclusive.
 func TestDecideAtInterimAnalysis(t *testing.T) {
-	looks := stats.InterimAnalyses{First: 6, Last: 20}
+	interim := stats.InterimAnalyses{First: 6, Last: 20}
 	alike, apart := evidence(0, 0.02, nil), evidence(0.2, 0.08, nil)
 	if verdict.Decide(alike, alpha).Verdict != verdict.Equivalent || verdict.Decide(apart, alpha).Verdict != verdict.Worse {
-		t.Fatal("an only look does not decide")
+		t.Fatal("a single analysis does not decide")
 	}
 	for _, early := range []verdict.Evidence{alike, apart} {
-		early.Look = looks.At(10)
-		early.Adjusted.P = early.Look.Adjust(early.Effect.P())
+		early.Analysis = interim.At(10)
+		early.Adjusted.P = early.Analysis.Adjust(early.Effect.P())
 		if got := verdict.Decide(early, alpha).Verdict; got != verdict.Inconclusive {
-			t.Errorf("one of several looks at %+v says %q", early.Effect, got)
+			t.Errorf("one of several analyses at %+v says %q", early.Effect, got)
 		}
 	}
 }

@@ -135,11 +135,7 @@ func (u NodeUse) known() string {
 	if len(u.Neighbours) == 0 {
 		return ""
 	}
-	names := strings.Join(u.Neighbours[:min(len(u.Neighbours), maxNeighbours)], ", ")
-	if more := len(u.Neighbours) - maxNeighbours; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf(" (other pods of the run's namespace: %s)", names)
+	return fmt.Sprintf(" (other pods of the run's namespace: %s)", prose.EnumerateFirst(u.Neighbours, maxNeighbours))
 }
 
 // lastNode is the node with the latest figures in the window.

@@ -39,9 +39,9 @@ type Question struct {
 	ConfidencePercent int32
 	// HalfWidthPercent is the target for intervals; 0 without a target.
 	HalfWidthPercent int32
-	// Looks are the interim analyses, which stop the experiment once every primary
+	// Interim are the interim analyses, which stop the experiment once every primary
 	// comparison has a verdict; zero without interim analyses.
-	Looks stats.InterimAnalyses `json:",omitzero"`
+	Interim stats.InterimAnalyses `json:"Looks,omitzero"` // The name is part of hashes.
 	// Pairs are additional comparisons between arms; empty if there are none, which keeps
 	// earlier hashes.
 	Pairs v1alpha1.Pairs `json:",omitempty"`
@@ -72,7 +72,7 @@ func New(spec *v1alpha1.PerfExperimentSpec) Question {
 	if target := design.Target; target != nil {
 		question.HalfWidthPercent = target.HalfWidthPercent
 		if target.Verdicts {
-			question.Looks = stats.InterimAnalyses{First: int(max(design.Blocks, verdict.MinimumBlocks)), Last: int(target.MaxBlocks)}
+			question.Interim = stats.InterimAnalyses{First: int(max(design.Blocks, verdict.MinimumBlocks)), Last: int(target.MaxBlocks)}
 		}
 	}
 	if prometheus := spec.Measurement.Prometheus; prometheus != nil {
@@ -209,8 +209,9 @@ func (q Question) Status() v1alpha1.AnalysisStatus {
 		MarginPercent: q.MarginPercent, ConfidencePercent: q.ConfidencePercent,
 		Hash: q.Hash(),
 	}
-	if q.Looks.Last > 0 {
-		status.Looks = &v1alpha1.Looks{First: int32(q.Looks.First), Last: int32(q.Looks.Last)}
+	if q.Interim.Last > 0 {
+		status.InterimAnalyses = &v1alpha1.InterimAnalyses{First: int32(q.Interim.First), Last: int32(q.Interim.Last)}
+		status.Looks = status.InterimAnalyses
 	}
 	return status
 }

@@ -154,7 +154,7 @@ func TestHashDependsOnQuestion(t *testing.T) {
 		"margin":     func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.MarginPercent = 3 },
 		"confidence": func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.ConfidencePercent = 90 },
 		"target":     func(s *v1alpha1.PerfExperimentSpec) { s.Design.Target = &v1alpha1.PrecisionTarget{HalfWidthPercent: 2} },
-		"looks": func(s *v1alpha1.PerfExperimentSpec) {
+		"interim analyses": func(s *v1alpha1.PerfExperimentSpec) {
 			s.Design.Target = &v1alpha1.PrecisionTarget{Verdicts: true, MaxBlocks: 20}
 		},
 		"lower": func(s *v1alpha1.PerfExperimentSpec) { s.Analysis.LowerIsBetter = []string{"custom/a"} },

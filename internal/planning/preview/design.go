@@ -49,8 +49,8 @@ type Design struct {
 	// DetectablePercent is the smallest slowdown with 80 % power on every primary metric; 0
 	// if there is none.
 	DetectablePercent float64 `json:"detectablePercent,omitempty"`
-	// Looks are interim analyses: Blocks, Runs and WallTime are then means under no effect.
-	Looks *Looks `json:"looks,omitempty"`
+	// Interim are interim analyses: Blocks, Runs and WallTime are then means under no effect.
+	Interim *InterimAnalyses `json:"interimAnalyses,omitempty"`
 	// WallTime is the estimate for all runs.
 	WallTime Duration `json:"wallTime"`
 }
@@ -136,7 +136,7 @@ func withoutWorse(all []Design) []Design {
 // noWorse reports whether a design detects as small an effect in as short a time, on at
 // least as many metrics.
 func (d Design) noWorse(than Design) bool {
-	if d.Looks != nil {
+	if d.Interim != nil {
 		return false
 	}
 	if d.Alone != "" && d.Alone != than.Alone {
@@ -193,31 +193,31 @@ func (d designer) untilVerdicts(changed variant) []Design {
 	}
 	// Interim analyses cost a few blocks at the end.
 	for last := max(blocks, verdict.MinimumBlocks+1); last <= mostBlocks; last++ {
-		looks := stats.InterimAnalyses{First: verdict.MinimumBlocks, Last: last}
-		tried.Blocks, tried.Look = last, looks.At(last)
+		interim := stats.InterimAnalyses{First: verdict.MinimumBlocks, Last: last}
+		tried.Blocks, tried.Analysis = last, interim.At(last)
 		if !tried.Answers(low, high, wanted) {
 			continue
 		}
-		return []Design{d.looking(changed, looks)}
+		return []Design{d.looking(changed, interim)}
 	}
 	return nil
 }
 
 // declared returns a variant with the declared number of blocks.
 func (d designer) declared(changed variant) Design {
-	if looks := analysisplan.New(changed.spec).Looks; looks.Last > 0 {
-		return d.looking(changed, looks)
+	if interim := analysisplan.New(changed.spec).Interim; interim.Last > 0 {
+		return d.looking(changed, interim)
 	}
 	return d.with(changed, changed.spec.DesignOrDefault().Blocks)
 }
 
 // looking returns a variant with interim analyses.
-func (d designer) looking(changed variant, looks stats.InterimAnalyses) Design {
-	tried := d.trial(changed, int32(looks.Last)) //nolint:gosec // At most mostBlocks.
-	tried.Look = looks.At(looks.Last)
-	plan := newLooks(tried, looks, d.margin)
+func (d designer) looking(changed variant, interim stats.InterimAnalyses) Design {
+	tried := d.trial(changed, int32(interim.Last)) //nolint:gosec // At most mostBlocks.
+	tried.Analysis = interim.At(interim.Last)
+	plan := newInterimAnalyses(tried, interim, d.margin)
 	design := d.with(changed, int32(math.Ceil(plan.MeanBlocksAlike)))
-	design.Looks, design.DetectablePercent = plan, effectPercent(tried.Detectable(wanted))
+	design.Interim, design.DetectablePercent = plan, effectPercent(tried.Detectable(wanted))
 	return design
 }
 
@@ -308,8 +308,8 @@ func counted(load v1alpha1.Load, measurement v1alpha1.Measurement) (time.Duratio
 // String lists what differs from the declaration.
 func (d Design) String() string {
 	text := prose.Counted(d.Blocks, "block")
-	if d.Looks != nil {
-		text = fmt.Sprintf("%d to %d blocks, until verdicts", d.Looks.First, d.Looks.Last)
+	if d.Interim != nil {
+		text = fmt.Sprintf("%d to %d blocks, until verdicts", d.Interim.First, d.Interim.Last)
 	}
 	if d.Alone != "" {
 		text += ", only primary metric " + d.Alone

@@ -69,9 +69,9 @@ func TestDesignsReportPowerAndDuration(t *testing.T) {
 	if want := []string{"8 blocks", "24 blocks", "6 to 28 blocks, until verdicts", "8 blocks, only primary metric day/Check-In/average", "8 blocks, windows half as long", "20 blocks, only primary metric day/Check-In/average"}; !slices.Equal(names, want) {
 		t.Fatalf("the designs are %q, want %q", names, want)
 	}
-	declared, more, looked, alone, shorter := shown.Designs[0], shown.Designs[1], shown.Designs[2], shown.Designs[3], shown.Designs[4]
-	if looked.WallTime > more.WallTime || looked.Looks.MeanBlocksAlike >= 24 || looked.Looks.MeanBlocksApart >= 24 || looked.DetectablePercent > 5 {
-		t.Errorf("stopping at verdicts takes %s, %s, and finds %.2f %%; %s take %s", looked.WallTime, looked.Looks, looked.DetectablePercent, more, more.WallTime)
+	declared, more, sequential, alone, shorter := shown.Designs[0], shown.Designs[1], shown.Designs[2], shown.Designs[3], shown.Designs[4]
+	if sequential.WallTime > more.WallTime || sequential.Interim.MeanBlocksAlike >= 24 || sequential.Interim.MeanBlocksApart >= 24 || sequential.DetectablePercent > 5 {
+		t.Errorf("stopping at verdicts takes %s, %s, and finds %.2f %%; %s take %s", sequential.WallTime, sequential.Interim, sequential.DetectablePercent, more, more.WallTime)
 	}
 	if declared.WallTime != shown.WallTime.Total || declared.DetectablePercent != shown.Power[0].DetectablePercent || declared.Runs != len(shown.Runs) {
 		t.Errorf("the plan says %s and %.2f %%, its first design %s and %.2f %%", shown.WallTime.Total, shown.Power[0].DetectablePercent, declared.WallTime, declared.DetectablePercent)
@@ -162,7 +162,7 @@ func TestDefaultDesign(t *testing.T) {
 			if alike, slower := shown.IfAlike.Equivalent, shown.IfSlower.Apart; alike < 80 || slower < 80 {
 				t.Errorf("the right verdict comes with %.0f %% if arms are alike, and with %.0f %% if one is slower", alike, slower)
 			}
-			if mean := shown.Looks.MeanBlocksAlike; mean > tc.most {
+			if mean := shown.Interim.MeanBlocksAlike; mean > tc.most {
 				t.Errorf("alike arms take %.1f blocks, want at most %g", mean, tc.most)
 			}
 		})

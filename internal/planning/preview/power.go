@@ -49,9 +49,9 @@ type Power struct {
 	// BlocksForTarget give the half-width of design.target; 0 without a target, or if that
 	// takes more than a thousand.
 	BlocksForTarget int `json:"blocksForTarget,omitempty"`
-	// Looks are the interim analyses of design.target.verdicts; the numbers above are for
+	// Interim are the interim analyses of design.target.verdicts; the numbers above are for
 	// the last.
-	Looks *Looks `json:"looks,omitempty"`
+	Interim *InterimAnalyses `json:"interimAnalyses,omitempty"`
 }
 
 // Chances are the probabilities of the verdicts, in percent.
@@ -70,27 +70,27 @@ func (c Chances) String() string {
 	return fmt.Sprintf("Equivalent %.0f %%, Better or Worse %.0f %%, Inconclusive %.0f %%", c.Equivalent, c.Apart, c.Inconclusive)
 }
 
-// Looks are interim analyses, and the mean number of blocks until the experiment stops:
+// InterimAnalyses are the first and the last one, and the mean number of blocks until the experiment stops:
 // under no effect, and if each arm is slower by twice the margin.
-type Looks struct {
+type InterimAnalyses struct {
 	First           int     `json:"first"`
 	Last            int     `json:"last"`
 	MeanBlocksAlike float64 `json:"meanBlocksAlike"`
 	MeanBlocksApart float64 `json:"meanBlocksApart"`
 }
 
-// newLooks returns the interim analyses of a design whose last one is given.
-func newLooks(design stats.Design, looks stats.InterimAnalyses, marginPercent int32) *Looks {
+// newInterimAnalyses returns the interim analyses of a design whose last one is given.
+func newInterimAnalyses(design stats.Design, interim stats.InterimAnalyses, marginPercent int32) *InterimAnalyses {
 	margin := float64(marginPercent)
 	low, high := comparison.Ratio.Margin(margin, 1)
-	plan := &Looks{First: looks.First, Last: looks.Last}
-	plan.MeanBlocksAlike, _ = design.MeanBlocks(looks, 0, low, high)
-	plan.MeanBlocksApart, _ = design.MeanBlocks(looks, math.Log1p(2*margin/100), low, high)
+	plan := &InterimAnalyses{First: interim.First, Last: interim.Last}
+	plan.MeanBlocksAlike, _ = design.MeanBlocks(interim, 0, low, high)
+	plan.MeanBlocksApart, _ = design.MeanBlocks(interim, math.Log1p(2*margin/100), low, high)
 	return plan
 }
 
 // String describes when an experiment stops.
-func (l Looks) String() string {
+func (l InterimAnalyses) String() string {
 	return fmt.Sprintf("about %.0f blocks if no arm differs, %.0f if each is slower by twice the margin", l.MeanBlocksAlike, l.MeanBlocksApart)
 }
 
@@ -164,8 +164,8 @@ func newPower(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread
 	design := stats.Design{
 		Arms: arms, Blocks: int(spec.DesignOrDefault().Blocks), Deviation: spread.CV, Alpha: question.Alpha(), Family: family,
 	}
-	if question.Looks.Last > 0 {
-		design.Blocks, design.Look = question.Looks.Last, question.Looks.At(question.Looks.Last)
+	if question.Interim.Last > 0 {
+		design.Blocks, design.Analysis = question.Interim.Last, question.Interim.At(question.Interim.Last)
 	}
 	power := Power{
 		Scenario: spread.Scenario, Metric: spread.Metric, CVPercent: 100 * spread.CV, Runs: spread.Runs,
@@ -176,8 +176,8 @@ func newPower(spec *v1alpha1.PerfExperimentSpec, arms, family int, spread Spread
 	power.BlocksForMargin, _ = design.BlocksForEffect(high, wanted)
 	power.BlocksForVerdicts, _ = design.BlocksForVerdicts(low, high, wanted)
 	power.IfAlike, power.IfSlower = newChances(design.Chances(0, low, high)), newChances(design.Chances(high, low, high))
-	if question.Looks.Last > 0 {
-		power.Looks = newLooks(design, question.Looks, question.MarginPercent)
+	if question.Interim.Last > 0 {
+		power.Interim = newInterimAnalyses(design, question.Interim, question.MarginPercent)
 	}
 	if question.HalfWidthPercent > 0 {
 		power.BlocksForTarget, _ = design.BlocksForHalfWidth(math.Log1p(float64(question.HalfWidthPercent) / 100))
@@ -247,8 +247,8 @@ func (p Power) Sentences(margin int32) []string {
 	}
 	alike := fmt.Sprintf("if an arm does not differ: %s", p.IfAlike)
 	slower := fmt.Sprintf("if an arm is slower by the margin: %s", p.IfSlower)
-	if p.Looks != nil {
-		return []string{found, takes, alike, slower, fmt.Sprintf("interim analyses after each block from block %d on stop the experiment at verdicts: %s", p.Looks.First, p.Looks)}
+	if p.Interim != nil {
+		return []string{found, takes, alike, slower, fmt.Sprintf("interim analyses after each block from block %d on stop the experiment at verdicts: %s", p.Interim.First, p.Interim)}
 	}
 	return []string{found, takes, alike, slower}
 }

@@ -18,7 +18,7 @@ import (
 const maxServiceName = 62
 
 func judgeDesign(j *judgement, spec *v1alpha1.PerfExperimentSpec, variants []variant) {
-	if blocks := spec.DesignOrDefault().Blocks; blocks < verdict.MinimumBlocks && analysisplan.New(spec).Looks.Last == 0 {
+	if blocks := spec.DesignOrDefault().Blocks; blocks < verdict.MinimumBlocks && analysisplan.New(spec).Interim.Last == 0 {
 		j.advise("%s %s results, but no verdict: raise design.blocks to %d, now or later",
 			prose.Counted(blocks, "block"), prose.Verb(blocks, "gives", "give"), verdict.MinimumBlocks)
 	}

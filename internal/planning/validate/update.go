@@ -32,7 +32,7 @@ func Update(before, after *v1alpha1.PerfExperiment) field.ErrorList {
 		found.refuse(field.Invalid(spec.Child("design", "blocks"), is,
 			fmt.Sprintf("the experiment has started, so design.blocks may only be raised above %d: a planned block can't be removed", was)))
 	}
-	if before, after := analysisplan.New(&before.Spec).Looks, analysisplan.New(&after.Spec).Looks; before.Last > 0 && after.Last > 0 && before != after {
+	if before, after := analysisplan.New(&before.Spec).Interim, analysisplan.New(&after.Spec).Interim; before.Last > 0 && after.Last > 0 && before != after {
 		found.refuse(field.Forbidden(spec.Child("design"),
 			fmt.Sprintf("the experiment has started, and its error probability is spent over interim analyses after blocks %d to %d: restore design.blocks and design.target.maxBlocks, or give the changed experiment a new name", before.First, before.Last)))
 	}

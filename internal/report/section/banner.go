@@ -75,7 +75,7 @@ func nextStep(r *Record) string {
 	if perRun := r.journal.pace(); perRun > 0 {
 		text += ", about " + digits.Approximate(perRun*time.Duration(runs)) + " at the current pace"
 	}
-	if r.answer.Question.Looks.Last == 0 && r.Experiment.Spec.DesignOrDefault().Blocks < verdict.MinimumBlocks {
+	if r.answer.Question.Interim.Last == 0 && r.Experiment.Spec.DesignOrDefault().Blocks < verdict.MinimumBlocks {
 		return text + fmt.Sprintf(". Raise design.blocks to %d; the completed runs remain valid.", verdict.MinimumBlocks)
 	}
 	return text + ". " + prose.Verb(further, "It is", "They are") + " already planned."

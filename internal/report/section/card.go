@@ -138,9 +138,7 @@ func answerSentence(r *Record) string {
 		undecided[0] = capitalize(undecided[0])
 	}
 	parts = append(parts, undecided...)
-	if more := len(parts) - maxFigures; more > 0 {
-		parts = append(parts[:maxFigures], fmt.Sprintf("%d more under Recommendations", more))
-	}
+	parts = prose.AtMost(parts, maxFigures, "under Recommendations")
 	var sentences []string
 	if len(parts) > 0 {
 		sentences = append(sentences, strings.Join(parts, "; ")+".")
@@ -252,9 +250,7 @@ func changePhrases(own []shownComparison, of verdict.Verdict) string {
 	for _, phrase := range order {
 		named = append(named, fmt.Sprintf("%s (%s)", phrase, joinAnd(deltas[phrase])))
 	}
-	if more := len(named) - few; more > 0 {
-		named = append(named[:few], fmt.Sprintf("%d more", more))
-	}
+	named = prose.AtMost(named, few, "")
 	return joinAnd(named)
 }
 
@@ -283,9 +279,7 @@ func reservations(r *Record) []string {
 	for _, doubt := range doubts(r) {
 		named = append(named, firstSentence(doubt))
 	}
-	if more := len(named) - maxReservations; more > 0 {
-		named = append(named[:maxReservations], fmt.Sprintf("%d more under Recommendations.", more))
-	}
+	named = prose.AtMost(named, maxReservations, "under Recommendations.")
 	return named
 }
 

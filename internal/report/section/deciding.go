@@ -10,6 +10,7 @@ import (
 
 	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // maxFigures is how many figures a reader takes in at a glance.
@@ -96,9 +97,7 @@ func metricPhrases(all []shownComparison, of verdict.Verdict) string {
 			named = append(named, c.metric.Phrase())
 		}
 	}
-	if more := len(named) - few; more > 0 {
-		named = append(named[:few], fmt.Sprintf("%d more", more))
-	}
+	named = prose.AtMost(named, few, "")
 	return joinAnd(named)
 }
 

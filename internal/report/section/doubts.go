@@ -110,7 +110,7 @@ func setsAnything(spec *v1alpha1.PerfExperimentSpec, name string) bool {
 func weakDesign(r *Record) []string {
 	var sentences []string
 	spec := &r.Experiment.Spec
-	if blocks := spec.DesignOrDefault().Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Looks.Last == 0 && !r.describesOnly() && !r.isAlone() {
+	if blocks := spec.DesignOrDefault().Blocks; blocks > 0 && blocks < verdict.MinimumBlocks && r.answer.Question.Interim.Last == 0 && !r.describesOnly() && !r.isAlone() {
 		sentences = append(sentences, fmt.Sprintf("%s %s too few for a verdict, which needs %d: the deltas describe these runs only.", prose.Counted(blocks, "block"), prose.Verb(blocks, "is", "are"), verdict.MinimumBlocks))
 	}
 	if r.measuredElsewhere() {

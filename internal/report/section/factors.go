@@ -14,6 +14,7 @@ import (
 	"perflab.dev/perflab/internal/inference/stats"
 	"perflab.dev/perflab/internal/inference/verdict"
 	"perflab.dev/perflab/internal/report/document"
+	"perflab.dev/perflab/internal/text/prose"
 )
 
 // effect of a matrix's level, or of two levels together, with its verdict, in the form of a
@@ -34,23 +35,23 @@ func (e effect) isInteraction() bool { return len(e.levels) > 1 }
 // newEffects are the effects of a matrix, judged together like the deciding comparisons.
 func newEffects(r *Record) []effect {
 	all := r.answer.Effects
-	look := r.answer.Question.Looks.At(int(r.answer.Blocks))
+	current := r.answer.Question.Interim.At(int(r.answer.Blocks))
 	p := make([]float64, len(all))
 	for i := range all {
-		p[i] = look.Adjust(all[i].Estimate.P())
+		p[i] = current.Adjust(all[i].Estimate.P())
 	}
 	effects := make([]effect, 0, len(all))
 	for i, adjusted := range stats.Holm(p, r.answer.Question.Alpha()) {
-		effects = append(effects, newEffect(r, &all[i], adjusted, look))
+		effects = append(effects, newEffect(r, &all[i], adjusted, current))
 	}
 	return effects
 }
 
-func newEffect(r *Record, of *analysis.Effect, adjusted stats.Adjusted, look stats.Analysis) effect {
+func newEffect(r *Record, of *analysis.Effect, adjusted stats.Adjusted, current stats.Analysis) effect {
 	under := r.scenarioNamed(of.Scenario)
 	unit, center := under.unit(of.Metric), under.at(of.Metric, r.answer.Baseline).center()
 	evidence := verdict.Evidence{
-		Effect: of.Estimate, Adjusted: adjusted, Look: look, Blocks: int(r.answer.Blocks),
+		Effect: of.Estimate, Adjusted: adjusted, Analysis: current, Blocks: int(r.answer.Blocks),
 		Direction: r.answer.Question.Direction(of.Metric, unit),
 	}
 	evidence.Low, evidence.High = of.Scale.Margin(r.answer.marginPercent, center)
@@ -137,9 +138,7 @@ func factorsSentence(r *Record, effects []effect) string {
 	for _, words := range order {
 		sentences = append(sentences, levelSentence(r, words, by[words]))
 	}
-	if more := len(sentences) - maxLevels; more > 0 {
-		sentences = append(sentences[:maxLevels], fmt.Sprintf("%d more under Comparison, Factors.", more))
-	}
+	sentences = prose.AtMost(sentences, maxLevels, "under Comparison, Factors.")
 	return strings.Join(sentences, " ")
 }
 
@@ -176,9 +175,7 @@ func levelSentence(r *Record, words string, own []effect) string {
 				named = append(named, one.summary(len(r.scenarios) > 1))
 			}
 		}
-		if more := len(named) - maxFigures; more > 0 {
-			named = append(named[:maxFigures], fmt.Sprintf("%d more", more))
-		}
+		named = prose.AtMost(named, maxFigures, "")
 		format := outcome.single
 		if own[0].isInteraction() {
 			format = outcome.together

@@ -50,9 +50,9 @@ func statisticsSteps(a *answer) []string {
 		fmt.Sprintf("Verdicts, in this order: Equivalent if the unadjusted %s interval lies within %s of the baseline (two one-sided tests); Better or Worse if the adjusted %s interval excludes 0; otherwise Inconclusive. Tables and figures show the interval behind the verdict. With fewer than %d blocks, there is no verdict.",
 			percent(2*a.confidencePercent-100), percent(a.marginPercent), percent(a.confidencePercent), verdict.MinimumBlocks),
 	}
-	if looks := a.Question.Looks; looks.Last > 0 {
+	if interim := a.Question.Interim; interim.Last > 0 {
 		steps = append(steps, fmt.Sprintf("Interim analyses after each block, from block %d to at most block %d, stop the experiment once every primary metric has a verdict or is unlikely to get one (futility). Intervals and p account for all of them: the spent error probability grows with the square of the number of blocks (Kim and DeMets 1987). An experiment that stops early tends to overstate its effects; its intervals remain valid.",
-			looks.First, looks.Last))
+			interim.First, interim.Last))
 	}
 	return steps
 }

@@ -135,15 +135,10 @@ func differencesText(differences []string) string {
 			names = append(names, name)
 		}
 	}
-	switch more := len(names) - mostNamed; {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return "no recorded difference"
-	case len(names) == 1:
-		return names[0] + " changed"
-	case more > 0:
-		return strings.Join(names[:mostNamed], ", ") + fmt.Sprintf(" and %d more changed", more)
 	}
-	return prose.Enumerate(names) + " changed"
+	return prose.EnumerateFirst(names, mostNamed) + " changed"
 }
 
 // pastDifferences has a table for each pair of releases with a change between them.

@@ -161,9 +161,7 @@ func (s *soak) sentence(r *Record) string {
 		known bool
 		noun  string
 	}{{s.growthTexts(r), s.knowsGrowth, "growth"}, {s.restartTexts(), s.knowsRestarts, "restarts"}, {s.failures, s.knowsFailures, "failures"}} {
-		if more := len(one.texts) - maxFigures; more > 0 {
-			one.texts = append(one.texts[:maxFigures:maxFigures], fmt.Sprintf("%d more under Results", more))
-		}
+		one.texts = prose.AtMost(one.texts, maxFigures, "under Results")
 		found = append(found, one.texts...)
 		if one.known && len(one.texts) == 0 {
 			none = append(none, "no "+one.noun)
@@ -282,9 +280,7 @@ func aloneSentence(r *Record) string {
 			}
 		}
 	}
-	if more := len(figures) - maxFigures; more > 0 {
-		figures = append(figures[:maxFigures], fmt.Sprintf("%d more", more))
-	}
+	figures = prose.AtMost(figures, maxFigures, "")
 	if len(figures) == 0 {
 		return fmt.Sprintf("%s was measured; it is the only arm.", r.answer.Baseline)
 	}

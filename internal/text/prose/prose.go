@@ -13,12 +13,24 @@ import (
 )
 
 // Enumerate lists at most three names: "a, b, c and 4 more".
-func Enumerate(names []string) string {
-	const most = 3
+func Enumerate(names []string) string { return EnumerateFirst(names, 3) }
+
+// EnumerateFirst lists the first names, and the number of the others.
+func EnumerateFirst(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// AtMost returns the first texts, and the number of the others with where they are: "4 more under
+// Results".
+func AtMost(texts []string, most int, where string) []string {
+	more := len(texts) - most
+	if more <= 0 {
+		return texts
+	}
+	return append(texts[:most:most], strings.TrimSpace(fmt.Sprintf("%d more %s", more, where)))
 }
 
 // List joins all names with commas and a conjunction.

@@ -440,8 +440,8 @@ func (s *suite) capacityStops() error {
 				s.capacityLines++
 				of := usualCapacity(system, 0.05)
 				of.blocks, of.effects = 21, []float64{effect}
-				looks := stats.InterimAnalyses{First: 7, Last: 21}
-				found, err := sequentialTrial{trial: of.trial, looks: looks, values: of.values}.many(count, s.seed<<16+capacityLines+s.capacityLines)
+				interim := stats.InterimAnalyses{First: 7, Last: 21}
+				found, err := sequentialTrial{trial: of.trial, interim: interim, values: of.values}.many(count, s.seed<<16+capacityLines+s.capacityLines)
 				if err != nil {
 					return err
 				}

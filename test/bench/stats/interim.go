@@ -15,8 +15,8 @@ import (
 // sequentialTrial is a kind of experiment that stops as soon as every arm has a verdict.
 type sequentialTrial struct {
 	trial
-	// looks are the interim analyses. The trial has as many blocks as the last one.
-	looks stats.InterimAnalyses
+	// interim are the interim analyses. The trial has as many blocks as the last one.
+	interim stats.InterimAnalyses
 	// naive does not correct for repeated analyses.
 	naive bool
 	// values draws the values of the runs, by block and arm. If it is nil, the trial draws
@@ -49,7 +49,7 @@ func (l sequentialTrial) many(experiments int, seed uint64) (stopped, error) {
 func (l sequentialTrial) once(random *rand.Rand) (stopped, error) {
 	options := l.options()
 	if !l.naive {
-		options.Looks = l.looks
+		options.Interim = l.interim
 	}
 	draw := l.run
 	if l.values != nil {
@@ -60,7 +60,7 @@ func (l sequentialTrial) once(random *rand.Rand) (stopped, error) {
 		if err := addBlock(table, block, runs); err != nil {
 			return stopped{}, fmt.Errorf("simulating %d arms in %d blocks: %w", l.arms, block+1, err)
 		}
-		if block+1 < l.looks.First {
+		if block+1 < l.interim.First {
 			continue
 		}
 		found, err := table.Compare(options)
@@ -68,7 +68,7 @@ func (l sequentialTrial) once(random *rand.Rand) (stopped, error) {
 			return stopped{}, fmt.Errorf("simulating %d arms in %d blocks: %w", l.arms, block+1, err)
 		}
 		undecided := func(c comparison.Comparison) bool { return !c.Verdict.Decides() }
-		if block+1 == l.looks.Last || !slices.ContainsFunc(found, undecided) {
+		if block+1 == l.interim.Last || !slices.ContainsFunc(found, undecided) {
 			return l.seen(found, block+1), nil
 		}
 	}
@@ -91,9 +91,9 @@ func (l sequentialTrial) seen(found []comparison.Comparison, blocks int) stopped
 
 // way is a stopping rule of a table's experiments.
 type way struct {
-	name  string
-	looks stats.InterimAnalyses
-	naive bool
+	name    string
+	interim stats.InterimAnalyses
+	naive   bool
 }
 
 // otherLines is larger than the number of lines of all other tables.
@@ -130,7 +130,7 @@ func (s *suite) sequential() error {
 func (s *suite) endings(of trial, effect float64, line func(string, ...any)) error {
 	for _, ending := range ways {
 		s.endingLines++
-		found, err := sequentialTrial{trial: of, looks: ending.looks, naive: ending.naive}.many(s.experiments, s.seed<<16+otherLines+s.endingLines)
+		found, err := sequentialTrial{trial: of, interim: ending.interim, naive: ending.naive}.many(s.experiments, s.seed<<16+otherLines+s.endingLines)
 		if err != nil {
 			return err
 		}

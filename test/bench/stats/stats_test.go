@@ -79,11 +79,11 @@ func TestPowerMatchesPlan(t *testing.T) {
 // Stopping at verdicts has no more errors than a single analysis, and needs fewer blocks;
 // interim analyses without a correction have more errors.
 func TestStoppingAtVerdicts(t *testing.T) {
-	looks := sequentialTrial{looks: stats.InterimAnalyses{First: 6, Last: 20}}
+	sequential := sequentialTrial{interim: stats.InterimAnalyses{First: 6, Last: 20}}
 	of := func(effect float64, naive bool) stopped {
-		looks.naive = naive
-		looks.trial = trial{noise: normal, cv: 0.04, arms: 2, blocks: 20, marginPercent: 5, effects: []float64{effect}}
-		found, err := looks.many(quick, 7)
+		sequential.naive = naive
+		sequential.trial = trial{noise: normal, cv: 0.04, arms: 2, blocks: 20, marginPercent: 5, effects: []float64{effect}}
+		found, err := sequential.many(quick, 7)
 		expect.NoError(t, err)
 		return found
 	}
@@ -91,7 +91,7 @@ func TestStoppingAtVerdicts(t *testing.T) {
 	within(t, "coverage", none.covered.percent(), 93.5, 99)
 	within(t, "false differences", none.anyDifferent.percent(), 0, 6)
 	within(t, "false Equivalent", edge.equivalent.percent(), 2, 6.5)
-	within(t, "false Equivalent of naive looks", of(0.05, true).equivalent.percent(), 7, 30)
+	within(t, "false Equivalent of naive interim analyses", of(0.05, true).equivalent.percent(), 7, 30)
 	if mean := float64(none.blocks) / quick; mean < 7 || mean > 15 {
 		t.Errorf("without an effect: %.1f blocks", mean)
 	}
