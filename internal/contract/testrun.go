@@ -3,6 +3,8 @@
 package contract
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -53,6 +55,9 @@ const (
 
 // TestRun reads a k6-operator TestRun.
 type TestRun struct{ Object *unstructured.Unstructured }
+
+// LastTransition returns the latest time at which a condition changed; zero without conditions.
+func (t TestRun) LastTransition() time.Time { return lastTransition(t.Object) }
 
 // Stage returns the stage of the TestRun; empty if there is none yet.
 func (t TestRun) Stage() Stage { return Stage(text(t.Object, "status", "stage")) }

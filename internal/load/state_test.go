@@ -48,6 +48,12 @@ func see(stage string) *sight {
 
 func (s *sight) at(n int) *sight { s.Now = at(n); return s }
 
+// transition sets the time of the first conditions.
+func (s *sight) transition(n int) *sight {
+	s.TestRun.Object["status"].(map[string]any)["conditions"] = []any{map[string]any{"type": "TestRunRunning", "lastTransitionTime": at(n).Format(time.RFC3339)}}
+	return s
+}
+
 func (s *sight) started(n int) *sight { s.Status.StartTime = stamp(n); return s }
 
 func (s *sight) stopped(n int) *sight { s.Status.StopTime = stamp(n); return s }
@@ -182,6 +188,8 @@ func TestAssessReportsSilentK6Operator(t *testing.T) {
 		"never taken up":                          {see(""), 16, "it has no status"},
 		"gone after its first word":               {see("initialized"), 26, "it has no Jobs"},
 		"still at it":                             {see("initialized"), 25, ""},
+		"back after a minute":                     {see("initialized").transition(60), 85, ""},
+		"gone again":                              {see("initialized").transition(60), 86, "it has no Jobs"},
 		"gone before it starts the runners":       {up(), 26, "its runners are ready but not started"},
 		"the starter is at it":                    {up().starter(), 60, ""},
 		"the runners are not up, which is theirs": {see("created").job(1, 0).job(2, 0).runs(1), 60, ""},

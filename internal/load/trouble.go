@@ -58,6 +58,10 @@ func silent(observed Observed, state State) (environment.Readiness, bool) {
 	case state.Stage == "":
 	case len(observed.Jobs) == 0:
 		patience, undone = environment.LongSilenceThreshold, "it has no Jobs"
+		// An operator that was away for long has just begun.
+		if begun := (contract.TestRun{Object: observed.TestRun}).LastTransition(); begun.After(since) {
+			since = begun
+		}
 	case allUp(observed, state) && !starting:
 		since, patience, undone = lastStart(observed.Pods), environment.LongSilenceThreshold, "its runners are ready but not started"
 	default:
