@@ -106,9 +106,12 @@ func (r *TestRunReconciler) step(ctx context.Context, run *k6v1alpha1.TestRun, f
 	return ctrl.Result{}, reconcile.TerminalError(fmt.Errorf("unknown stage %q", run.Status.Stage))
 }
 
-// begin writes the first status. A disabled initializer is skipped, and the kind of the run
-// then stays unknown.
+// begin writes the first status, which has conditions alone, and then the first stage. A disabled
+// initializer is skipped, and the kind of the run then stays unknown.
 func (r *TestRunReconciler) begin(ctx context.Context, run *k6v1alpha1.TestRun) (ctrl.Result, error) {
+	if len(run.Status.Conditions) == 0 {
+		return ctrl.Result{}, r.advance(ctx, run, "", setInitialConditions)
+	}
 	stage := k6v1alpha1.StageInitialization
 	if run.Spec.Initializer != nil && run.Spec.Initializer.Disabled {
 		stage = k6v1alpha1.StageInitialized
@@ -117,7 +120,7 @@ func (r *TestRunReconciler) begin(ctx context.Context, run *k6v1alpha1.TestRun) 
 		ctrl.LoggerFrom(ctx).Info("invalid TestRun", "reason", err.Error())
 		return ctrl.Result{}, r.advance(ctx, run, k6v1alpha1.StageError, nil)
 	}
-	return ctrl.Result{}, r.advance(ctx, run, stage, setInitialConditions)
+	return ctrl.Result{}, r.advance(ctx, run, stage, nil)
 }
 
 // initialize waits for the initializer's result.

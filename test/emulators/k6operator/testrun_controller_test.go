@@ -186,6 +186,22 @@ func (b *bench) checkConditions(run *k6v1alpha1.TestRun, cloud, running string) 
 	}
 }
 
+// TestFirstStatus acts on a run that the running controller ignores.
+func TestFirstStatus(t *testing.T) {
+	b := newBench(t)
+	run := makeRun("tr", 1)
+	run.Annotations = map[string]string{fault.Annotation: fault.Ignore}
+	b.apply(run)
+	r := &TestRunReconciler{Client: b.Client, Cluster: b.cluster}
+	for _, want := range []k6v1alpha1.Stage{"", k6v1alpha1.StageInitialization} {
+		_, err := r.step(t.Context(), run, nil)
+		expect.NoError(t, err)
+		b.read(run)
+		expect.Equal(t, want, run.Status.Stage, "stage")
+		b.checkConditions(run, "Unknown/TestRunTypeUnknown", "Unknown/TestRunPreparation")
+	}
+}
+
 // TestRunPasses follows a run through all stages. One runner fails: the run still
 // finishes.
 func TestRunPasses(t *testing.T) {

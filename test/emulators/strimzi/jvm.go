@@ -34,12 +34,15 @@ func jvmEnv(kafka *api.Kafka, pool *api.KafkaNodePool) []corev1.EnvVar {
 	if pool.Spec.JvmOptions != nil {
 		options = pool.Spec.JvmOptions
 	}
-	return []corev1.EnvVar{
+	all := []corev1.EnvVar{
+		{Name: "KAFKA_JMX_EXPORTER_ENABLED", Value: "false"},
+		{Name: "STRIMZI_KAFKA_GC_LOG_ENABLED", Value: fmt.Sprint(options.GcLoggingEnabled)},
+		{Name: "KAFKA_CLUSTER_NAME", Value: kafka.Name},
 		{Name: "KAFKA_HEAP_OPTS", Value: heap(options, poolResources(kafka, pool))},
 		{Name: "KAFKA_JVM_PERFORMANCE_OPTS", Value: performanceOptions(options.XX)},
 		{Name: "STRIMZI_JAVA_SYSTEM_PROPERTIES", Value: systemProperties(options.JavaSystemProperties)},
-		{Name: "STRIMZI_KAFKA_GC_LOG_ENABLED", Value: fmt.Sprint(options.GcLoggingEnabled)},
 	}
+	return slices.DeleteFunc(all, func(one corev1.EnvVar) bool { return one.Value == "" })
 }
 
 // poolResources returns a pool's own resources, or those of the Kafka if it has none.

@@ -363,7 +363,7 @@ func (r *KafkaReconciler) recordPools(ctx context.Context, kafka *api.Kafka, nod
 
 // applySupport creates or updates what Pods need: Services, ConfigMaps, claims.
 func (r *KafkaReconciler) applySupport(ctx context.Context, kafka *api.Kafka, members []member) error {
-	for _, wanted := range newServices(kafka, members[0].component()) {
+	for _, wanted := range r.Generation.newServices(kafka, members[0].component()) {
 		service := &corev1.Service{ObjectMeta: wanted.ObjectMeta}
 		if err := r.apply(ctx, kafka, service, func() {
 			service.Spec.Selector = wanted.Spec.Selector
@@ -393,9 +393,10 @@ func (r *KafkaReconciler) applySupport(ctx context.Context, kafka *api.Kafka, me
 // apply creates or updates an object that is deleted with its owner. The object holds the
 // wanted metadata; set fills in the rest.
 func (r *KafkaReconciler) apply(ctx context.Context, owner, object client.Object, set func()) error {
-	labels := object.GetLabels()
+	labels, annotations := object.GetLabels(), object.GetAnnotations()
 	_, err := controllerutil.CreateOrUpdate(ctx, r.Client, object, func() error {
 		object.SetLabels(merged(labels, object.GetLabels()))
+		object.SetAnnotations(merged(annotations, object.GetAnnotations()))
 		set()
 		return controllerutil.SetOwnerReference(owner, object, r.Scheme())
 	})

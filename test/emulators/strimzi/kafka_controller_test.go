@@ -35,7 +35,7 @@ func TestKafkaBecomesReady(t *testing.T) {
 	host := fmt.Sprintf("k-kafka-bootstrap.%s.svc", b.namespace)
 	want := api.KafkaStatus{
 		ObservedGeneration:            new(int64(1)),
-		ClusterSecurity:               &api.ClusterSecurity{Authentication: "strimzi-mtls", Encryption: "strimzi-tls"},
+		ClusterSecurity:               &api.ClusterSecurity{Authentication: api.SecurityType{Type: "strimzi-mtls"}, Encryption: api.SecurityType{Type: "strimzi-tls"}},
 		ClusterID:                     "kfake",
 		KafkaVersion:                  "4.3.1",
 		KafkaMetadataVersion:          "4.3-IV0",

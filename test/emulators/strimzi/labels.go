@@ -44,14 +44,28 @@ func clusterLabels(cluster, component string) map[string]string {
 	}
 }
 
-// nodeLabels returns the labels of the objects of one node of the cluster.
-func nodeLabels(cluster string, n node) map[string]string {
+// supportLabels returns the labels of the objects that the nodes of a component need: also those
+// of the Kafka itself.
+func supportLabels(kafka *api.Kafka, component string) map[string]string {
+	return merged(clusterLabels(kafka.Name, component), inheritedLabels(kafka.Labels))
+}
+
+// configLabels returns the labels of the ConfigMap of one node of the cluster.
+func configLabels(cluster string, n node) map[string]string {
 	labels := clusterLabels(cluster, n.component())
 	labels[api.LabelPodName] = n.podName()
+	if !n.isZooKeeper() {
+		labels[api.LabelPoolName] = n.Pool.Name
+	}
+	return labels
+}
+
+// nodeLabels returns the labels of the Pod and the claims of one node of the cluster.
+func nodeLabels(cluster string, n node) map[string]string {
+	labels := configLabels(cluster, n)
 	if n.isZooKeeper() {
 		return labels
 	}
-	labels[api.LabelPoolName] = n.Pool.Name
 	labels[api.LabelBrokerRole] = fmt.Sprint(n.isBroker())
 	labels[api.LabelControllerRole] = fmt.Sprint(n.isController())
 	return labels

@@ -8,9 +8,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"perflab.dev/perflab/test/emulators/strimzi/api"
@@ -23,9 +25,10 @@ const annotationRevision = "strimzi.io/revision"
 const (
 	configVolume = "kafka-metrics-and-logging"
 	tmpVolume    = "strimzi-tmp"
-	configPath   = "/opt/kafka/custom-config"
+	readyVolume  = "ready-files"
+	configPath   = "/opt/kafka/custom-config/"
 
-	tokenVolumeName = "service-account-token"
+	tokenVolumeName = "kube-api-access"
 	tokenPath       = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
@@ -70,7 +73,7 @@ func (g Generation) newMembers(kafka *api.Kafka, nodes []node) ([]member, error)
 		if err != nil {
 			return nil, err
 		}
-		if pod.Annotations[annotationRevision], err = revision(pod, config); err != nil {
+		if err := g.annotate(pod, config); err != nil {
 			return nil, err
 		}
 		members = append(members, member{n, config, claims, pod})
@@ -87,7 +90,7 @@ func (g Generation) nodeConfig(kafka *api.Kafka, nodes []node, n node) (*corev1.
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: kafka.Namespace,
 			Name:      n.podName(),
-			Labels:    nodeLabels(kafka.Name, n),
+			Labels:    merged(configLabels(kafka.Name, n), inheritedLabels(kafka.Labels)),
 		},
 		Data: data,
 	}, nil
@@ -172,7 +175,7 @@ func (g Generation) nodeContainer(kafka *api.Kafka, n node, template api.Contain
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Args:            []string{"/opt/kafka/" + n.component() + "_run.sh"},
 		Env:             append(jvmEnv(kafka, n.Pool), template.Env...),
-		Ports:           containerPorts(kafka, n),
+		Ports:           g.containerPorts(kafka, n),
 		Resources:       poolResources(kafka, n.Pool),
 		LivenessProbe:   liveness,
 		ReadinessProbe:  readiness,
@@ -189,22 +192,11 @@ func (g Generation) nodeContainer(kafka *api.Kafka, n node, template api.Contain
 	return container
 }
 
-// nodeVolumes returns the disks of a node and the volumes that all nodes have.
+// nodeVolumes returns the disks of a node and the volumes that all nodes have. Those for temporary
+// files are in memory, and count as memory of the Pod.
 func (g Generation) nodeVolumes(n node) ([]corev1.Volume, []corev1.VolumeMount, error) {
-	volumes := []corev1.Volume{
-		{Name: tmpVolume, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-		{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: n.podName()},
-		}}},
-	}
-	mounts := []corev1.VolumeMount{
-		{Name: tmpVolume, MountPath: "/tmp"},
-		{Name: configVolume, MountPath: configPath},
-	}
-	if g.projectsToken() {
-		volumes = append(volumes, tokenVolume())
-		mounts = append(mounts, corev1.VolumeMount{Name: tokenVolumeName, MountPath: tokenPath, ReadOnly: true})
-	}
+	var volumes []corev1.Volume
+	var mounts []corev1.VolumeMount
 	for _, d := range poolDisks(n.Pool) {
 		volume, err := d.volume(n.podName())
 		if err != nil {
@@ -213,7 +205,25 @@ func (g Generation) nodeVolumes(n node) ([]corev1.Volume, []corev1.VolumeMount, 
 		volumes = append(volumes, volume)
 		mounts = append(mounts, d.mount())
 	}
+	if g.projectsToken() {
+		volumes = append(volumes, tokenVolume())
+		mounts = append(mounts, corev1.VolumeMount{Name: tokenVolumeName, MountPath: tokenPath, ReadOnly: true})
+	}
+	volumes = append(volumes, memoryVolume(tmpVolume, "5Mi"), corev1.Volume{Name: configVolume, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: n.podName()},
+	}}})
+	mounts = append(mounts, corev1.VolumeMount{Name: tmpVolume, MountPath: "/tmp"}, corev1.VolumeMount{Name: configVolume, MountPath: configPath})
+	if n.isKafka() {
+		volumes = append(volumes, memoryVolume(readyVolume, "1Ki"))
+		mounts = append(mounts, corev1.VolumeMount{Name: readyVolume, MountPath: "/var/opt/kafka"})
+	}
 	return volumes, mounts, nil
+}
+
+func memoryVolume(name, size string) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+		Medium: corev1.StorageMediumMemory, SizeLimit: new(resource.MustParse(size)),
+	}}}
 }
 
 // projectsToken reports whether the Pods mount the token of their ServiceAccount from a
@@ -223,7 +233,7 @@ func (g Generation) projectsToken() bool { return !g.ZooKeeper }
 func tokenVolume() corev1.Volume {
 	return corev1.Volume{Name: tokenVolumeName, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
 		Sources: []corev1.VolumeProjection{
-			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token"}},
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: new(int64(3600))}},
 			{ConfigMap: &corev1.ConfigMapProjection{
 				LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"},
 				Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}},
@@ -254,7 +264,8 @@ func podSecurity(declared *corev1.PodSecurityContext, pool *api.KafkaNodePool) *
 	return &corev1.PodSecurityContext{}
 }
 
-func containerPorts(kafka *api.Kafka, n node) []corev1.ContainerPort {
+// containerPorts are listed with the agent's port first since Strimzi 1.
+func (g Generation) containerPorts(kafka *api.Kafka, n node) []corev1.ContainerPort {
 	if n.isZooKeeper() {
 		return []corev1.ContainerPort{
 			containerPort("tcp-clustering", portZooKeeperClustering),
@@ -262,14 +273,20 @@ func containerPorts(kafka *api.Kafka, n node) []corev1.ContainerPort {
 			containerPort("tcp-clients", portZooKeeper),
 		}
 	}
+	agent := containerPort("tcp-kafkaagent", portAgent)
 	var ports []corev1.ContainerPort
+	if !g.ZooKeeper {
+		ports = append(ports, agent)
+	}
 	if n.hasControlPlane() {
 		ports = append(ports, containerPort("tcp-ctrlplane", portControlPlane))
 	}
 	if n.isBroker() {
 		ports = append(ports, containerPort("tcp-replication", portReplication))
 	}
-	ports = append(ports, containerPort("tcp-kafkaagent", portAgent))
+	if g.ZooKeeper {
+		ports = append(ports, agent)
+	}
 	if !n.isBroker() {
 		return ports
 	}
@@ -299,10 +316,41 @@ func probe(script string) *corev1.Probe {
 	}
 }
 
-func revision(pod *corev1.Pod, config *corev1.ConfigMap) (string, error) {
-	text, err := json.Marshal([]any{pod.Labels, pod.Annotations, pod.Spec, config.Data})
+// annotate sets the annotations by which the operator recognizes outdated Pods.
+func (g Generation) annotate(pod *corev1.Pod, config *corev1.ConfigMap) error {
+	configuration, err := hash(config.Data)
 	if err != nil {
-		return "", fmt.Errorf("hashing Pod %q: %w", pod.Name, err)
+		return fmt.Errorf("hashing ConfigMap %q: %w", config.Name, err)
+	}
+	if !g.ZooKeeper {
+		server, err := hash(pod.Name)
+		if err != nil {
+			return fmt.Errorf("hashing the name of Pod %q: %w", pod.Name, err)
+		}
+		maps.Copy(pod.Annotations, map[string]string{
+			"strimzi.io/clients-ca-cert-generation": "0",
+			"strimzi.io/cluster-ca-cert-generation": "0",
+			"strimzi.io/cluster-ca-key-generation":  "0",
+			"strimzi.io/configuration-hash":         configuration,
+			"strimzi.io/kafka-version":              g.KafkaVersion,
+			"strimzi.io/server-cert-hash":           server,
+		})
+	}
+	revision, err := hash([]any{pod.Labels, pod.Annotations, pod.Spec, configuration})
+	if err != nil {
+		return fmt.Errorf("hashing Pod %q: %w", pod.Name, err)
+	}
+	pod.Annotations[annotationRevision] = revision
+	if !g.ZooKeeper {
+		pod.Annotations["strimzi.io/resource-revision"] = revision
+	}
+	return nil
+}
+
+func hash(of any) (string, error) {
+	text, err := json.Marshal(of)
+	if err != nil {
+		return "", err
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:4]), nil

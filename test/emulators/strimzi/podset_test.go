@@ -53,8 +53,8 @@ func TestBrokerIsRecreated(t *testing.T) {
 				t.Errorf("the Kafka changed: -before +after\n%s", diff)
 			}
 			volumes := b.pods()[0].Spec.Volumes
-			if !tc.source(volumes[len(volumes)-1].VolumeSource) {
-				t.Errorf("the disk is %+v", volumes[len(volumes)-1])
+			if !tc.source(volumes[0].VolumeSource) {
+				t.Errorf("the disk is %+v", volumes[0])
 			}
 			if diff := cmp.Diff(claims, b.claims()); diff != "" {
 				t.Errorf("claims: -before +after\n%s", diff)

@@ -42,6 +42,7 @@ func (b *bench) awaitPodSet(name string, want api.StrimziPodSetStatus) {
 func TestRecordingOfStrimzi1(t *testing.T) {
 	b := newBench(t, 1)
 	kafka := makeKafka(b.namespace, "k")
+	kafka.Labels = map[string]string{"example.org/part": "lab"}
 	b.create(makePool(kafka, "dual", 1, api.RoleController, api.RoleBroker), kafka)
 	b.awaitPods("k-dual-0")
 	b.awaitKafka(kafka, 0, "NotReady=True/Creating")

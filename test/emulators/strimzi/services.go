@@ -3,6 +3,9 @@
 package strimzi
 
 import (
+	"fmt"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -12,23 +15,32 @@ import (
 
 const portAgent = 8443
 
-func newServices(kafka *api.Kafka, component string) []*corev1.Service {
+func (g Generation) newServices(kafka *api.Kafka, component string) []*corev1.Service {
 	if component == componentZooKeeper {
 		return zooKeeperServices(kafka)
 	}
-	return []*corev1.Service{bootstrapService(kafka), brokersService(kafka)}
+	return []*corev1.Service{g.bootstrapService(kafka), brokersService(kafka)}
 }
 
+// discovery is the label and the annotation of Services that clients connect to.
+const discovery = "strimzi.io/discovery"
+
 // bootstrapService returns the Service that clients connect to. It selects ready brokers.
-func bootstrapService(kafka *api.Kafka) *corev1.Service {
+func (g Generation) bootstrapService(kafka *api.Kafka) *corev1.Service {
 	selector := nodeSelector(kafka.Name, componentKafka)
 	selector[api.LabelBrokerRole] = "true"
 	ports := append([]corev1.ServicePort{servicePort("tcp-replication", portReplication)}, clientPorts(kafka)...)
+	if !g.ZooKeeper {
+		for i := range ports {
+			ports[i].TargetPort = intstr.FromString(ports[i].Name)
+		}
+	}
 	return &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: kafka.Namespace,
-			Name:      bootstrapServiceName(kafka.Name),
-			Labels:    clusterLabels(kafka.Name, componentKafka),
+			Namespace:   kafka.Namespace,
+			Name:        bootstrapServiceName(kafka.Name),
+			Labels:      merged(map[string]string{discovery: "true"}, supportLabels(kafka, componentKafka)),
+			Annotations: map[string]string{discovery: discoveryText(kafka)},
 		},
 		Spec: corev1.ServiceSpec{Selector: selector, Ports: ports},
 	}
@@ -46,7 +58,7 @@ func brokersService(kafka *api.Kafka) *corev1.Service {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: kafka.Namespace,
 			Name:      nodesServiceName(kafka.Name, componentKafka),
-			Labels:    clusterLabels(kafka.Name, componentKafka),
+			Labels:    supportLabels(kafka, componentKafka),
 		},
 		Spec: corev1.ServiceSpec{
 			ClusterIP:                corev1.ClusterIPNone,
@@ -55,6 +67,15 @@ func brokersService(kafka *api.Kafka) *corev1.Service {
 			PublishNotReadyAddresses: true,
 		},
 	}
+}
+
+// discoveryText describes the listeners for tools that look for them.
+func discoveryText(kafka *api.Kafka) string {
+	var listeners []string
+	for _, l := range kafka.Spec.Kafka.Listeners {
+		listeners = append(listeners, fmt.Sprintf(`{"port": %d, "tls": %t, "protocol": "kafka", "auth": "none"}`, l.Port, l.TLS))
+	}
+	return "[" + strings.Join(listeners, ", ") + "]"
 }
 
 func clientPorts(kafka *api.Kafka) []corev1.ServicePort {

@@ -72,7 +72,7 @@ func (g Generation) setReady(status *api.KafkaStatus, kafka *api.Kafka, nodes []
 		status.KafkaMetadataState = g.metadataState(kafka)
 		status.RegisteredNodeIDs = nodeIDs(filtered(nodes, node.isKafka))
 	} else {
-		status.ClusterSecurity = &api.ClusterSecurity{Authentication: "strimzi-mtls", Encryption: "strimzi-tls"}
+		status.ClusterSecurity = &api.ClusterSecurity{Authentication: api.SecurityType{Type: "strimzi-mtls"}, Encryption: api.SecurityType{Type: "strimzi-tls"}}
 	}
 	if !g.onZooKeeper(kafka) {
 		status.KafkaMetadataVersion = g.metadataVersion(kafka)
@@ -125,7 +125,7 @@ func poolRefs(nodes []node) []api.NodePoolRef {
 // poolStatus returns the wanted status of one pool.
 func poolStatus(kafka *api.Kafka, nodes []node, pool *api.KafkaNodePool) api.KafkaNodePoolStatus {
 	return api.KafkaNodePoolStatus{
-		Conditions:         pool.Status.Conditions,
+		Conditions:         append([]api.Condition{}, pool.Status.Conditions...),
 		ObservedGeneration: pool.Generation,
 		NodeIDs:            nodeIDs(filtered(nodes, func(n node) bool { return n.Pool.Name == pool.Name })),
 		ClusterID:          clusterID(kafka),

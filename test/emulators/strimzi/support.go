@@ -4,6 +4,7 @@ package strimzi
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -16,7 +17,7 @@ import (
 // creation. The Secrets have the names of the real ones, but are empty because the nodes use
 // plaintext.
 func (g Generation) supportObjects(kafka *api.Kafka, members []member) []client.Object {
-	labels := clusterLabels(kafka.Name, members[0].component())
+	labels := supportLabels(kafka, members[0].component())
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: kafka.Namespace, Name: name, Labels: labels}
 	}
@@ -25,6 +26,9 @@ func (g Generation) supportObjects(kafka *api.Kafka, members []member) []client.
 	for _, secret := range g.secretNames(kafka.Name, members) {
 		objects = append(objects, &corev1.Secret{ObjectMeta: meta(secret)})
 	}
+	if members[0].isKafka() {
+		objects = append(objects, &networkingv1.NetworkPolicy{ObjectMeta: meta(kafka.Name + "-network-policy-kafka"), Spec: networkPolicy(kafka)})
+	}
 	return append(objects, &policyv1.PodDisruptionBudget{
 		ObjectMeta: meta(name),
 		Spec: policyv1.PodDisruptionBudgetSpec{
@@ -32,6 +36,29 @@ func (g Generation) supportObjects(kafka *api.Kafka, members []member) []client.
 			Selector:     &metav1.LabelSelector{MatchLabels: nodeSelector(kafka.Name, members[0].component())},
 		},
 	})
+}
+
+// networkPolicy admits Kafka's nodes and the operator to the ports between them, and everyone to the
+// listeners.
+func networkPolicy(kafka *api.Kafka) networkingv1.NetworkPolicySpec {
+	nodes := metav1.LabelSelector{MatchLabels: nodeSelector(kafka.Name, componentKafka)}
+	inside := []networkingv1.NetworkPolicyPeer{
+		{PodSelector: &nodes},
+		{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{api.LabelKind: "cluster-operator"}}, NamespaceSelector: &metav1.LabelSelector{}},
+	}
+	var rules []networkingv1.NetworkPolicyIngressRule
+	admit := func(port int32, from []networkingv1.NetworkPolicyPeer) {
+		rules = append(rules, networkingv1.NetworkPolicyIngressRule{
+			From: from, Ports: []networkingv1.NetworkPolicyPort{{Port: new(intstr.FromInt32(port)), Protocol: new(corev1.ProtocolTCP)}},
+		})
+	}
+	for _, port := range []int32{portControlPlane, portReplication, portAgent} {
+		admit(port, inside)
+	}
+	for _, port := range clientPorts(kafka) {
+		admit(port.Port, nil)
+	}
+	return networkingv1.NetworkPolicySpec{PodSelector: nodes, Ingress: rules, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}}
 }
 
 // secretNames returns the names of the Secrets with the certificate authorities and the

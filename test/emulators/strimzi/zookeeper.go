@@ -103,7 +103,7 @@ func zooKeeperServices(kafka *api.Kafka) []*corev1.Service {
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{
 			Namespace: kafka.Namespace, Name: name,
-			Labels: clusterLabels(kafka.Name, componentZooKeeper),
+			Labels: supportLabels(kafka, componentZooKeeper),
 		}
 	}
 	selector := nodeSelector(kafka.Name, componentZooKeeper)

@@ -177,13 +177,12 @@ func TestJVMOfZooKeeper(t *testing.T) {
 	kafka.Spec.Zookeeper.JvmOptions = &api.JvmOptions{Xmx: "96m", XX: map[string]string{"UseSerialGC": "true"}}
 	for name, tc := range map[string]struct {
 		n    node
-		want []string
+		want []corev1.EnvVar
 	}{
-		"broker":    {brokersOnZooKeeper(kafka)[0], []string{"-Xmx384m", ""}},
-		"zookeeper": {zooKeeperNodes(kafka)[0], []string{"-Xmx96m", "-XX:+UseSerialGC"}},
+		"broker":    {brokersOnZooKeeper(kafka)[0], []corev1.EnvVar{{Name: "KAFKA_HEAP_OPTS", Value: "-Xmx384m"}}},
+		"zookeeper": {zooKeeperNodes(kafka)[0], []corev1.EnvVar{{Name: "KAFKA_HEAP_OPTS", Value: "-Xmx96m"}, {Name: "KAFKA_JVM_PERFORMANCE_OPTS", Value: "-XX:+UseSerialGC"}}},
 	} {
-		env := jvmEnv(kafka, tc.n.Pool)
-		expect.Equal(t, tc.want, []string{env[0].Value, env[1].Value}, "%s", name)
+		expect.Equal(t, tc.want, jvmEnv(kafka, tc.n.Pool)[3:], "%s", name)
 	}
 }
 

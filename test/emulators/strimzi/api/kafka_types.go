@@ -96,10 +96,15 @@ type KafkaStatus struct {
 	RegisteredNodeIDs             []int32          `json:"registeredNodeIds,omitempty"`  // v1beta2
 }
 
-// ClusterSecurity is how the nodes of a cluster authenticate.
+// ClusterSecurity is how the nodes of a cluster authenticate and encrypt.
 type ClusterSecurity struct {
-	Authentication string `json:"authentication,omitempty"`
-	Encryption     string `json:"encryption,omitempty"`
+	Authentication SecurityType `json:"authentication,omitempty"`
+	Encryption     SecurityType `json:"encryption,omitempty"`
+}
+
+// SecurityType is one part of a cluster's security.
+type SecurityType struct {
+	Type string `json:"type"`
 }
 
 // ListenerStatus has the addresses of a listener.

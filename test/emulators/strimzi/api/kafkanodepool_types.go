@@ -69,7 +69,7 @@ type StorageVolume struct {
 
 // KafkaNodePoolStatus is the status that Strimzi reports of a pool. It does not show readiness.
 type KafkaNodePoolStatus struct {
-	Conditions         []Condition `json:"conditions,omitempty"`
+	Conditions         []Condition `json:"conditions,omitzero"` // Written out if empty.
 	ObservedGeneration int64       `json:"observedGeneration,omitempty"`
 	NodeIDs            []int32     `json:"nodeIds,omitempty"`
 	ClusterID          string      `json:"clusterId,omitempty"`
