@@ -196,6 +196,24 @@ func TestUpKeepsAClusterThatCannotStart(t *testing.T) {
 	p.never(p.takeCalls(), "kind delete", "kind create")
 }
 
+// Pulling images may take longer than a deployment may take to become ready.
+func TestPullsAreNotLimited(t *testing.T) {
+	p := newSandbox(t)
+	p.write(filepath.Join(p.standin, "pulls"), "12")
+	if said := p.must("hack/cluster/cluster.sh", "up"); !strings.Contains(said, "pulling images in kube-system") {
+		t.Errorf("%s", said)
+	}
+}
+
+func TestControlGroupsOfVersion1AreRefused(t *testing.T) {
+	p := newSandbox(t, "DOCKER_CGROUP=1")
+	said, err := p.run("hack/cluster/cluster.sh", "up")
+	if err == nil || !strings.Contains(said, "control groups of version 1") {
+		t.Errorf("%v: %s", err, said)
+	}
+	p.never(p.takeCalls(), "kind create")
+}
+
 // The leftovers of an interrupted attempt never worked.
 func TestUpReplacesAClusterThatNeverWorked(t *testing.T) {
 	p := newSandbox(t)

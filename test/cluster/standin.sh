@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A stub of docker, kind, helm, kubectl, ctr and others: records its calls, and answers what the
 # scripts of hack/ need. STANDIN is a directory: calls lists the calls, node exists while a node
-# does, broken while it can't be started, images has a name and the digest of its configuration
+# does, broken while it can't be started, pulls how many waits a pull takes, images has a name and the digest of its configuration
 # per line.
 set -euo pipefail
 program=${0##*/}
@@ -43,6 +43,7 @@ docker_like() {
     "save --platform") archive "$5" "$6" ;;
     "save "*) archive "$3" "$4" ;;
     "version --format") echo linux/arm64 ;;
+    "info --format") echo "${DOCKER_CGROUP:-2}" ;;
     "start "*) [[ ! -e $STANDIN/broken ]] || { echo "Error: port is already allocated" >&2 && return 1; } ;;
     "exec "*) [[ -e $STANDIN/node ]] && shift 2 && ctr_like "$@" ;;
   esac
@@ -72,12 +73,25 @@ kind_like() {
   esac
 }
 
+# rollout fails as long as the file pulls has a number above 0, and counts it down.
+rollout() {
+  local left
+  left=$(cat "$STANDIN/pulls" 2>/dev/null || echo 0)
+  if ((left > 0)); then
+    echo $((left - 1)) >"$STANDIN/pulls"
+    echo "error: timed out waiting for the condition" >&2
+    return 1
+  fi
+  echo "deployment successfully rolled out"
+}
+
 kubectl_like() {
   case "$*" in
     "version --client"*) printf '{\n  "clientVersion": {\n    "minor": "%s"\n  }\n}' "${KUBECTL_MINOR:-}" ;;
     *"get nodes -o jsonpath={.items[*].status.conditions"*) printf True ;;
     *"get nodes -o jsonpath"*) printf node ;;
-    *"rollout status"*) echo "deployment successfully rolled out" ;;
+    *"rollout status"*) rollout ;;
+    *"get pods -o jsonpath"*) if (($(cat "$STANDIN/pulls") > 0)); then echo "True ContainerCreating"; else echo "True "; fi ;;
   esac
 }
 

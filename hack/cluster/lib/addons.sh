@@ -9,17 +9,33 @@ addon_apply() {
   }
 }
 
-# addon_ready NAMESPACE/DEPLOYMENT waits for it.
+# addon_ready NAMESPACE/DEPLOYMENT waits for it. Pulling its images may take any time.
 addon_ready() {
-  local namespace=${1%/*} name=${1#*/}
-  kubectl -n "$namespace" rollout status "deployment/$name" --timeout=300s >/dev/null 2>"$LOGS/rollout.log" || {
+  local namespace=${1%/*} name=${1#*/} left=300 pulling=
+  until kubectl -n "$namespace" rollout status "deployment/$name" --timeout=30s >/dev/null 2>"$LOGS/rollout.log"; do
+    if is_pulling "$namespace"; then
+      [[ -n $pulling ]] || log "pulling images in $namespace"
+      pulling=yes
+      sleep 0.5
+      continue
+    fi
+    left=$((left - 30))
+    ((left <= 0)) || continue
     log "error: waited 300s for deployment $name in $namespace"
     tail_log "$LOGS/rollout.log" 5
     kubectl -n "$namespace" get pods -o wide >&2 || true
     kubectl -n "$namespace" logs "deployment/$name" --tail=10 >&2 || true
     kubectl -n "$namespace" get events --sort-by=.lastTimestamp 2>&1 | tail -n 10 >&2 || true
     return 1
-  }
+  done
+}
+
+# is_pulling NAMESPACE: a pod whose sandbox is ready and whose container is being created pulls its
+# image, or mounts volumes.
+is_pulling() {
+  local pods
+  pods=$(kubectl -n "$1" get pods -o 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="PodReadyToStartContainers")].status} {.status.containerStatuses[*].state.waiting.reason}{"\n"}{end}')
+  [[ $pods == *"True ContainerCreating"* ]]
 }
 
 metrics_server_manifest() {
