@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"perflab.dev/perflab/api/v1alpha1"
 )
@@ -71,6 +72,56 @@ func TestPrimarySample(t *testing.T) {
 		// The promoted replica is the primary that is killed.
 		if moved, killed := run.Status.Fault("moved"), run.Status.Fault("primary-lost"); moved.Targets[0].Pod != killed.Targets[0].Pod {
 			t.Errorf("run %s: %s was promoted, and %s killed as the primary", run.Name, moved.Targets[0].Pod, killed.Targets[0].Pod)
+		}
+	}
+}
+
+// TestLessMemorySample checks that a heap by share of the limit starts again with less memory,
+// and that one by size does not.
+func TestLessMemorySample(t *testing.T) {
+	_, done := runSample(t, "less-memory.yaml", shorten, func(e *v1alpha1.PerfExperiment) {
+		scenario := &e.Spec.Scenarios[0]
+		scenario.Loads[0].Script.Env = []corev1.EnvVar{{Name: "DURATION", Value: "65s"}}
+		scenario.Faults[0].After, scenario.Faults[0].Within = metav1.Duration{Duration: 30 * time.Second}, nil
+		scenario.Faults[0].Observe = &metav1.Duration{Duration: 25 * time.Second}
+		e.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 15 * time.Second}
+	})
+	lost := map[string]float64{}
+	for _, run := range done {
+		lost[run.Spec.Arm] = observed(t, run, "search/lostTime@fault-less-memory")
+	}
+	if lost["size"] < 20 || lost["share"] > 15 {
+		t.Errorf("lost time %v s of 25, want nearly all with a heap by size, and a few by share", lost)
+	}
+}
+
+// TestNodeAndPartitionsFaults adds partitions to topics, and then kills all pods of the system on
+// the gateway's node: on a single node, the whole system.
+func TestNodeAndPartitionsFaults(t *testing.T) {
+	seconds := func(count int) metav1.Duration { return metav1.Duration{Duration: time.Duration(count) * time.Second} }
+	_, done := runSample(t, "lost-controller.yaml", func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Matrix, e.Spec.Arms, e.Spec.Design.Blocks = nil, []v1alpha1.Arm{{Name: "kraft", Baseline: true}}, 1
+		e.Spec.Measurement.WarmUp, e.Spec.Analysis = ptr.To(seconds(15)), v1alpha1.Analysis{}
+		e.Spec.Validity.MaxErrorPercent = ptr.To[int32](90)
+		e.Spec.Scenarios[0].Loads = []v1alpha1.Load{{Name: "desk", Duration: ptr.To(seconds(170)), CheckInCheckOut: &v1alpha1.CheckInCheckOut{Users: 3}}}
+		e.Spec.Scenarios[0].Faults = []v1alpha1.Fault{
+			{Name: "more-partitions", Load: "desk", After: seconds(30), Observe: ptr.To(seconds(15)), Partitions: &v1alpha1.PartitionsFault{Group: "idle", Count: 3}},
+			{Name: "node-lost", Load: "desk", After: seconds(50), Observe: ptr.To(seconds(115)), Kill: &v1alpha1.KillFault{Module: "gateway", WholeNode: true}},
+		}
+	})
+	for _, run := range done {
+		for _, fault := range run.Status.Faults {
+			if fault.Begin == nil || fault.Ready == nil {
+				t.Fatalf("run %s: fault %+v", run.Name, fault)
+			}
+			t.Logf("%s: %d targets of %d pods, ready after %s, %d restarts; lost %.1f s", fault.Name, len(fault.Targets), fault.Candidates, fault.Ready.Sub(fault.Begin.Time),
+				fault.Restarts, observed(t, run, "desk/lostTime@fault-"+fault.Name))
+		}
+		if lost := run.Status.Fault("node-lost"); len(lost.Targets) < 2 || observed(t, run, "desk/lostTime@fault-node-lost") < 2 {
+			t.Errorf("run %s: fault %+v, want several pods and some seconds without check-ins", run.Name, lost)
+		}
+		if !run.Status.Fault("more-partitions").Gone {
+			t.Errorf("run %s left topics with more partitions", run.Name)
 		}
 	}
 }

@@ -60,3 +60,26 @@ func assertMode(t *testing.T, run v1alpha1.PerfRun) {
 		t.Errorf("%v records were imported through Kafka, want exactly %d", records, shortenedRecords)
 	}
 }
+
+// TestLostControllerSample kills the active controller of each mode during an import, which
+// nevertheless imports every record.
+func TestLostControllerSample(t *testing.T) {
+	requireZooKeeper(t)
+	_, done := runSample(t, "lost-controller.yaml", func(e *v1alpha1.PerfExperiment) {
+		e.Spec.Design.Blocks, e.Spec.Matrix.Factors, e.Spec.Analysis.Comparisons = 1, e.Spec.Matrix.Factors[:1], ""
+	})
+	if len(done) != 2 {
+		t.Fatalf("%d runs were done, want 2 arms x 1 block", len(done))
+	}
+	for _, run := range done {
+		records := float64(run.Spec.Scenario.Loads[0].DataImport.Records)
+		if got := observed(t, run, "create/records"); got != records {
+			t.Errorf("run %s: %v records were imported, want %v", run.Name, got, records)
+		}
+		fault := run.Status.Faults[0]
+		if len(fault.Targets) != 1 || fault.Begin == nil || fault.Ready == nil {
+			t.Errorf("run %s: fault %+v", run.Name, fault)
+		}
+		t.Logf("%s: %d restarts; imported in %.1f s", run.Spec.Arm, fault.Restarts, observed(t, run, "create/duration"))
+	}
+}
