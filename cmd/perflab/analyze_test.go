@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -169,21 +170,21 @@ func TestAnalyzeProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"NoBaseline":    {rows, []string{"analyze"}, exitFailed, `required flag(s) "baseline" not set`},
-		"OtherBaseline": {rows, []string{"analyze", "--baseline", "c"}, exitFailed, `the arms are "a", "b"`},
-		"OneArm":        {strings.Replace(rows, "1,b,s,m,ms,410\n", "", 1), []string{"analyze", "--baseline", "a"}, exitFailed, "no arm to compare with the baseline"},
-		"Format":        {rows, []string{"analyze", "--baseline", "a", "-o", "text"}, exitFailed, "write -o table, -o markdown or -o json"},
-		"Margin":        {rows, []string{"analyze", "--baseline", "a", "--margin", "-1"}, exitFailed, "--margin -1 must be from 0 to 100"},
-		"Confidence":    {rows, []string{"analyze", "--baseline", "a", "--confidence", "100"}, exitFailed, "--confidence 100 must be above 50 and below 100"},
-		"Interim":       {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "20"}, exitFailed, `--interim-analyses "20" must be FIRST-LAST, two numbers of blocks from 6 to 100, for example 6-20`},
-		"NoLast":        {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "20-6"}, exitFailed, "must be FIRST-LAST"},
-		"TooEarly":      {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "3-9"}, exitFailed, "from 6 to 100"},
-		"Primary":       {rows, []string{"analyze", "--baseline", "a", "--primary", "("}, exitFailed, "--primary: error parsing regexp"},
-		"Higher":        {rows, []string{"analyze", "--baseline", "a", "--higher-is-better", "["}, exitFailed, "--higher-is-better: error parsing regexp"},
-		"Lower":         {rows, []string{"analyze", "--baseline", "a", "--lower-is-better", "["}, exitFailed, "--lower-is-better: error parsing regexp"},
-		"MissingFile":   {"", []string{"analyze", "--baseline", "a", "no-such.csv"}, exitFailed, "no-such.csv"},
-		"TwoFiles":      {"", []string{"analyze", "--baseline", "a", "x", "y"}, exitFailed, "at most 1 arg"},
-		"BadRow":        {rows + "2,a,s,m,ms,slow\n", []string{"analyze", "--baseline", "a"}, exitInvalid, `standard input: the observations are invalid:` + "\n" + `line 4: the value "slow" is not a finite number`},
+		"NoBaseline":    {rows, []string{"analyze"}, exit.Failed, `required flag(s) "baseline" not set`},
+		"OtherBaseline": {rows, []string{"analyze", "--baseline", "c"}, exit.Failed, `the arms are "a", "b"`},
+		"OneArm":        {strings.Replace(rows, "1,b,s,m,ms,410\n", "", 1), []string{"analyze", "--baseline", "a"}, exit.Failed, "no arm to compare with the baseline"},
+		"Format":        {rows, []string{"analyze", "--baseline", "a", "-o", "text"}, exit.Failed, "write -o table, -o markdown or -o json"},
+		"Margin":        {rows, []string{"analyze", "--baseline", "a", "--margin", "-1"}, exit.Failed, "--margin -1 must be from 0 to 100"},
+		"Confidence":    {rows, []string{"analyze", "--baseline", "a", "--confidence", "100"}, exit.Failed, "--confidence 100 must be above 50 and below 100"},
+		"Interim":       {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "20"}, exit.Failed, `--interim-analyses "20" must be FIRST-LAST, two numbers of blocks from 6 to 100, for example 6-20`},
+		"NoLast":        {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "20-6"}, exit.Failed, "must be FIRST-LAST"},
+		"TooEarly":      {rows, []string{"analyze", "--baseline", "a", "--interim-analyses", "3-9"}, exit.Failed, "from 6 to 100"},
+		"Primary":       {rows, []string{"analyze", "--baseline", "a", "--primary", "("}, exit.Failed, "--primary: error parsing regexp"},
+		"Higher":        {rows, []string{"analyze", "--baseline", "a", "--higher-is-better", "["}, exit.Failed, "--higher-is-better: error parsing regexp"},
+		"Lower":         {rows, []string{"analyze", "--baseline", "a", "--lower-is-better", "["}, exit.Failed, "--lower-is-better: error parsing regexp"},
+		"MissingFile":   {"", []string{"analyze", "--baseline", "a", "no-such.csv"}, exit.Failed, "no-such.csv"},
+		"TwoFiles":      {"", []string{"analyze", "--baseline", "a", "x", "y"}, exit.Failed, "at most 1 arg"},
+		"BadRow":        {rows + "2,a,s,m,ms,slow\n", []string{"analyze", "--baseline", "a"}, exit.Invalid, `standard input: the observations are invalid:` + "\n" + `line 4: the value "slow" is not a finite number`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

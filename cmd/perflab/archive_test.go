@@ -173,7 +173,7 @@ func TestArchiveListAndGet(t *testing.T) {
 		"there is no directory":      {"list", "--archive", "file:///nowhere/at/all"},
 		"grace period must be":       {"gc", "--grace", "1s", "--archive", url},
 	} {
-		t.Setenv(archiveVariable, "")
+		t.Setenv("PERFLAB_ARCHIVE", "")
 		if got := perflab(t, "", append([]string{"archive"}, arguments...)...); got.code == 0 || !strings.Contains(got.problems, why) {
 			t.Errorf("%v ends with %d and says %q, want %q", arguments, got.code, got.problems, why)
 		}

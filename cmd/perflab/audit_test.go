@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -56,12 +57,12 @@ func TestAuditExitCodes(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"Fail":        {"", []string{"audit", "--fail", published}, exitSlips, "do not follow from the numbers next to them: 4 of 7"},
+		"Fail":        {"", []string{"audit", "--fail", published}, exit.Slips, "do not follow from the numbers next to them: 4 of 7"},
 		"FailOnNone":  {sound, []string{"audit", "--fail"}, 0, ""},
-		"MissingFile": {"", []string{"audit", "no-such.csv"}, exitFailed, "no-such.csv"},
-		"Format":      {sound, []string{"audit", "-o", "xml"}, exitFailed, "write -o table"},
-		"RunsOfNone":  {"block,arm,scenario,metric,unit,value\n", []string{"audit", "-"}, exitInvalid, "name the report in Markdown first"},
-		"BadRow":      {sound + "r,t,new,s,m,x,ms,measured\n", []string{"audit", "-"}, exitInvalid, `line 5: the value "x" is not a finite number`},
+		"MissingFile": {"", []string{"audit", "no-such.csv"}, exit.Failed, "no-such.csv"},
+		"Format":      {sound, []string{"audit", "-o", "xml"}, exit.Failed, "write -o table"},
+		"RunsOfNone":  {"block,arm,scenario,metric,unit,value\n", []string{"audit", "-"}, exit.Invalid, "name the report in Markdown first"},
+		"BadRow":      {sound + "r,t,new,s,m,x,ms,measured\n", []string{"audit", "-"}, exit.Invalid, `line 5: the value "x" is not a finite number`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -30,8 +31,8 @@ func TestCompare(t *testing.T) {
 	got := perflab(t, "", "compare", first, second, "--margin", "20")
 	got.ends(0).shows("margin 20 %", "Baselines: "+recorded.Baseline, "Arms, relative to their baselines", recorded.Arm, "yes")
 	strict := perflab(t, "", "compare", first, second, "--margin", "0.01")
-	if strict.code != exitNotEquivalent || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
-		t.Errorf("exit code %d, want %d: %s%s", strict.code, exitNotEquivalent, strict.out, strict.problems)
+	if strict.code != exit.NotEquivalent || strings.Contains(strict.out, "Arms, each") || !strings.Contains(strict.out, "not shown") {
+		t.Errorf("exit code %d, want %d: %s%s", strict.code, exit.NotEquivalent, strict.out, strict.problems)
 	}
 }
 

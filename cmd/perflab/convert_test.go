@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/cmd/perflab/exit"
+	"perflab.dev/perflab/cmd/perflab/record"
 	"perflab.dev/perflab/internal/report"
 	"perflab.dev/perflab/internal/testing/expect"
 )
@@ -76,7 +78,7 @@ func TestConvert(t *testing.T) {
 	}
 	perflab(t, text, "report", "-f", "-", "-o", "html").ends(0).shows("measured elsewhere by JMeter")
 	proved := perflab(t, text, "verify", "-")
-	proved.ends(exitNoChain).warns("it was measured elsewhere by JMeter", "PerfLab can't verify it")
+	proved.ends(exit.NoChain).warns("it was measured elsewhere by JMeter", "PerfLab can't verify it")
 }
 
 // Three converted releases can be compared.
@@ -120,7 +122,7 @@ func TestImportConvertedExperiment(t *testing.T) {
 	if again.Experiment.Annotations[v1alpha1.AnnotationElsewhere] == "" || again.Runs[0].Annotations[v1alpha1.AnnotationElsewhere] == "" {
 		t.Error("its export does not say where it was measured")
 	}
-	archive.perflab(t, "", "verify", "checkout-2025").ends(exitNoChain).warns("measured elsewhere by JMeter")
+	archive.perflab(t, "", "verify", "checkout-2025").ends(exit.NoChain).warns("measured elsewhere by JMeter")
 }
 
 func TestConvertProblems(t *testing.T) {
@@ -140,27 +142,27 @@ func TestConvertProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"Format":         {[]string{"--from", "abacus", "--arm", "a=" + good}, exitFailed, `--from "abacus": write one of jmeter, k6,`},
-		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exitFailed, "--from table needs the file of the table and no --arm, because the table names its arms"},
-		"NoArm":          {[]string{"--from", "jmeter"}, exitFailed, "--arm is missing: assign each file to an arm, for example --arm xmx=run1.jtl"},
-		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exitFailed, "--arm is missing: assign each file to an arm"},
-		"NoTable":        {[]string{"--from", "table", good}, exitInvalid, `line 1: unknown column "timestamp": the columns are release,measured,block,arm,scenario,metric,unit,value`},
-		"Arm":            {[]string{"--from", "jmeter", "--arm", good}, exitFailed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
-		"ArmsName":       {[]string{"--from", "jmeter", "--arm", "A=" + good}, exitInvalid, "an arm's name may have lower-case letters, digits and '-'"},
-		"Baseline":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exitFailed, `--baseline "b" is not one of the arms: a`},
-		"Margin":         {[]string{"--from", "jmeter", "--arm", "a=" + good, "--margin", "0"}, exitFailed, "--margin 0 must be from 1 to 100 percent"},
-		"NoFile":         {[]string{"--from", "jmeter", "--arm", "a=none.jtl"}, exitFailed, "none.jtl: no such file"},
-		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exitFailed, "are the same file: remove one"},
-		"OtherFormat":    {[]string{"--from", "k6", "--arm", "a=" + good}, exitInvalid, good + ": the results are invalid: line 1: not k6's JSON output"},
-		"NoTime":         {[]string{"--from", "gobench", "--arm", "a=" + bench}, exitInvalid, "gobench.txt does not contain the time of the measurement: set it with --measured, for example --measured 2025-01-03"},
-		"Measured":       {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exitFailed, `--measured "yesterday" must be a date or a time with its zone`},
+		"Format":         {[]string{"--from", "abacus", "--arm", "a=" + good}, exit.Failed, `--from "abacus": write one of jmeter, k6,`},
+		"TableWithArm":   {[]string{"--from", "table", "--arm", "a=" + good}, exit.Failed, "--from table needs the file of the table and no --arm, because the table names its arms"},
+		"NoArm":          {[]string{"--from", "jmeter"}, exit.Failed, "--arm is missing: assign each file to an arm, for example --arm xmx=run1.jtl"},
+		"FileWithoutArm": {[]string{"--from", "jmeter", good}, exit.Failed, "--arm is missing: assign each file to an arm"},
+		"NoTable":        {[]string{"--from", "table", good}, exit.Invalid, `line 1: unknown column "timestamp": the columns are release,measured,block,arm,scenario,metric,unit,value`},
+		"Arm":            {[]string{"--from", "jmeter", "--arm", good}, exit.Failed, `must be ARM=FILE, for example --arm xmx=run1.jtl`},
+		"ArmsName":       {[]string{"--from", "jmeter", "--arm", "A=" + good}, exit.Invalid, "an arm's name may have lower-case letters, digits and '-'"},
+		"Baseline":       {[]string{"--from", "jmeter", "--arm", "a=" + good, "--baseline", "b"}, exit.Failed, `--baseline "b" is not one of the arms: a`},
+		"Margin":         {[]string{"--from", "jmeter", "--arm", "a=" + good, "--margin", "0"}, exit.Failed, "--margin 0 must be from 1 to 100 percent"},
+		"NoFile":         {[]string{"--from", "jmeter", "--arm", "a=none.jtl"}, exit.Failed, "none.jtl: no such file"},
+		"Twice":          {[]string{"--from", "jmeter", "--arm", "a=" + good, "--arm", "b=" + good}, exit.Failed, "are the same file: remove one"},
+		"OtherFormat":    {[]string{"--from", "k6", "--arm", "a=" + good}, exit.Invalid, good + ": the results are invalid: line 1: not k6's JSON output"},
+		"NoTime":         {[]string{"--from", "gobench", "--arm", "a=" + bench}, exit.Invalid, "gobench.txt does not contain the time of the measurement: set it with --measured, for example --measured 2025-01-03"},
+		"Measured":       {[]string{"--from", "gobench", "--measured", "yesterday", "--arm", "a=" + bench}, exit.Failed, `--measured "yesterday" must be a date or a time with its zone`},
 		"Dated":          {[]string{"--from", "gobench", "--measured", "2025-01-03", "--arm", "a=" + bench}, 0, "repetitions of a benchmark in one file (-count) are one run"},
 		"Packed":         {[]string{"--from", "jmeter", "--arm", "a=" + packed}, 0, ""},
-		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exitInvalid, "is truncated: copy or export it again"},
-		"Only":           {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exitFailed, "--only: error parsing regexp"},
-		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exitInvalid, `none of 48 samples is of a transaction that matches --only "Search"`},
-		"Memory":         {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exitFailed, "reading it takes more than 1Ki of memory"},
-		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exitInvalid, "a metric is load/transaction/statistic"},
+		"Torn":           {[]string{"--from", "jmeter", "--arm", "a=" + torn}, exit.Invalid, "is truncated: copy or export it again"},
+		"Only":           {[]string{"--from", "jmeter", "--only", "(", "--arm", "a=" + good}, exit.Failed, "--only: error parsing regexp"},
+		"Nothing":        {[]string{"--from", "jmeter", "--only", "Search", "--arm", "a=" + good}, exit.Invalid, `none of 48 samples is of a transaction that matches --only "Search"`},
+		"Memory":         {[]string{"--from", "jmeter", "--max-memory", "1Ki", "--arm", "a=" + good}, exit.Failed, "reading it takes more than 1Ki of memory"},
+		"Primary":        {[]string{"--from", "jmeter", "--primary", "average", "--arm", "a=" + good}, exit.Invalid, "a metric is load/transaction/statistic"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, "", append([]string{"convert", "--name", "shop"}, tc.arguments...)...)
@@ -202,7 +204,7 @@ func TestDocumentedConversion(t *testing.T) {
 	if !strings.Contains(page, "| head -n 11\n"+begins+"```\n") {
 		t.Errorf("docs/importing-results.md does not show\n%s", begins)
 	}
-	for _, format := range formats() {
+	for _, format := range record.Formats() {
 		if !strings.Contains(page, "\n| `"+format+"` | ") {
 			t.Errorf("docs/importing-results.md does not list %s", format)
 		}
@@ -235,7 +237,7 @@ func TestConvertDirections(t *testing.T) {
 	if fmt.Sprint(analysis.HigherIsBetter, analysis.LowerIsBetter, analysis.Primary) != "[custom/hits] [] [custom/hits/average]" || strings.Contains(got.problems, "unknown") {
 		t.Errorf("it asks %+v: %s", analysis, got.problems)
 	}
-	if got := perflab(t, "", append(arguments, "--lower-is-better", "(")...); got.code != exitFailed || !strings.Contains(got.problems, "--lower-is-better: error parsing regexp") {
+	if got := perflab(t, "", append(arguments, "--lower-is-better", "(")...); got.code != exit.Failed || !strings.Contains(got.problems, "--lower-is-better: error parsing regexp") {
 		t.Errorf("exit code %d: %s", got.code, got.problems)
 	}
 }

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/cluster"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -198,7 +201,7 @@ func (t *typist) record() {
 // keepDigests writes the digests in place of the operator.
 func (t *typist) keepDigests() {
 	t.Helper()
-	stored, err := fetch(t.Context(), t.client, recorded.Namespace, recorded.Name)
+	stored, err := cluster.Fetch(t.Context(), t.client, recorded.Namespace, recorded.Name)
 	expect.NoError(t, err)
 	experiment := &stored.Experiment
 	text, err := evidence.NextManifest("", experiment, stored.Runs, evidence.Stage{Blocks: 6, Ended: true}, "")

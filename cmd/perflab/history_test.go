@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,13 +13,9 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-
 	"perflab.dev/perflab/api/v1alpha1"
-	"perflab.dev/perflab/internal/releases"
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/report"
-	"perflab.dev/perflab/internal/testing/apiserver"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 )
@@ -92,7 +87,7 @@ func TestHistory(t *testing.T) {
 
 func TestHistoryFailsOnRegression(t *testing.T) {
 	got := perflab(t, "", "history", releasesFile, "--fail-on", "regression")
-	got.ends(exitRegression).shows("rose by").warns(`in arm "base"`)
+	got.ends(exit.Regression).shows("rose by").warns(`in arm "base"`)
 	// The old releases alone have no regression.
 	folder := t.TempDir()
 	for _, input := range twoYears()[:8] {
@@ -130,18 +125,6 @@ func TestHistoryAsJSON(t *testing.T) {
 	}
 }
 
-// Experiments with deleted runs are named, with or without others.
-func TestHistoryNamesDeletedRuns(t *testing.T) {
-	taken := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	retired := &v1alpha1.PerfExperiment{Status: v1alpha1.PerfExperimentStatus{History: &v1alpha1.HistoryStatus{Runs: &taken}}}
-	retired.Namespace, retired.Name = "lab", "old"
-	options := historyOptions{}
-	expect.NoError(t, options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab"))
-	if _, err := options.history(); !errors.Is(err, releases.ErrNoHistory) || !strings.Contains(err.Error(), "omitted: old, whose runs were deleted") {
-		t.Errorf("told is %v", err)
-	}
-}
-
 func TestHistoryRefuses(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		"must be from 0.1 to 50 percent": {releasesFile, "--error-rate", "0"},
@@ -162,9 +145,9 @@ func TestHistoryRefuses(t *testing.T) {
 // -A includes experiments of other namespaces.
 func TestHistoryOfAllNamespaces(t *testing.T) {
 	empty := measured(t).other(t)
-	empty.perflab(t, "", "history").ends(exitFailed).warns("no experiment has a complete block")
+	empty.perflab(t, "", "history").ends(exit.Failed).warns("no experiment has a complete block")
 	empty.must(t, "", "history", "-A").shows("geometric mean")
 	for _, arguments := range [][]string{{"history", "-A", "lab/heap"}, {"history", "-A", "--archive", "file:///archive", "lab"}} {
-		perflab(t, "", arguments...).ends(exitFailed).warns("-A selects all experiments of the cluster")
+		perflab(t, "", arguments...).ends(exit.Failed).warns("-A selects all experiments of the cluster")
 	}
 }

@@ -14,8 +14,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"perflab.dev/perflab/cmd/perflab/exit"
+	"perflab.dev/perflab/cmd/perflab/record"
+
 	corev1 "k8s.io/api/core/v1"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -103,7 +109,7 @@ func TestImportOfUnfinishedExperiment(t *testing.T) {
 		t.Errorf("the status is\n%s", shown.out)
 	}
 	watched := archive.perflab(t, "", "status", recorded.Name, "--watch")
-	watched.ends(exitFailed).warns("it was imported unfinished and does not continue")
+	watched.ends(exit.Failed).warns("it was imported unfinished and does not continue")
 }
 
 func TestImportProblems(t *testing.T) {
@@ -123,13 +129,13 @@ func TestImportProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"NoFile":      {"", nil, exitFailed, `required flag(s) "file" not set`},
-		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"-f", "-"}, exitInvalid, "no PerfExperiment found"},
-		"OtherName":   {file, []string{"-f", "-", "other"}, exitFailed, `no experiment "other" in the files, only lab/maxram-vs-xmx`},
-		"Twice":       {twice, []string{"-f", "-"}, exitFailed, `the files have "maxram-vs-xmx" in the namespaces "lab" and "office": import them one by one, each into a separate namespace with -n`},
-		"Broken":      {written(t, broken), []string{"-f", "-"}, exitInvalid, "raw results of run"},
-		"Taken":       {file, []string{"-f", "-"}, exitFailed, `PerfExperiment "maxram-vs-xmx" already exists in namespace "` + archive.namespace + `": delete it (kubectl delete perfexperiment maxram-vs-xmx -n ` + archive.namespace + `), or choose another namespace with -n`},
-		"NoNamespace": {file, []string{"-f", "-", "-n", "no-such"}, exitFailed, `namespaces "no-such" not found; the import was rolled back`},
+		"NoFile":      {"", nil, exit.Failed, `required flag(s) "file" not set`},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"-f", "-"}, exit.Invalid, "no PerfExperiment found"},
+		"OtherName":   {file, []string{"-f", "-", "other"}, exit.Failed, `no experiment "other" in the files, only lab/maxram-vs-xmx`},
+		"Twice":       {twice, []string{"-f", "-"}, exit.Failed, `the files have "maxram-vs-xmx" in the namespaces "lab" and "office": import them one by one, each into a separate namespace with -n`},
+		"Broken":      {written(t, broken), []string{"-f", "-"}, exit.Invalid, "raw results of run"},
+		"Taken":       {file, []string{"-f", "-"}, exit.Failed, `PerfExperiment "maxram-vs-xmx" already exists in namespace "` + archive.namespace + `": delete it (kubectl delete perfexperiment maxram-vs-xmx -n ` + archive.namespace + `), or choose another namespace with -n`},
+		"NoNamespace": {file, []string{"-f", "-", "-n", "no-such"}, exit.Failed, `namespaces "no-such" not found; the import was rolled back`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := archive.perflab(t, tc.in, append([]string{"import"}, tc.arguments...)...)
@@ -153,7 +159,7 @@ func TestImportOfSeveral(t *testing.T) {
 	if got := archive.names(t); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("there are %q", got)
 	}
-	if again := archive.perflab(t, file.String(), "import", "-f", "-", "c", "a"); again.code != exitFailed || again.out != "" {
+	if again := archive.perflab(t, file.String(), "import", "-f", "-", "c", "a"); again.code != exit.Failed || again.out != "" {
 		t.Errorf("exit code %d: %s", again.code, again.out)
 	}
 	archive.must(t, file.String(), "import", "-f", "-", "c")
@@ -168,7 +174,7 @@ func TestImportRollsBack(t *testing.T) {
 	good := written(t, input)
 	input.Runs[1].Labels["team"] = "no label!"
 	failed := archive.perflab(t, written(t, input), "import", "-f", "-")
-	if failed.code != exitFailed || !strings.Contains(failed.problems, "metadata.labels") || !strings.HasSuffix(failed.problems, "; the import was rolled back\n") {
+	if failed.code != exit.Failed || !strings.Contains(failed.problems, "metadata.labels") || !strings.HasSuffix(failed.problems, "; the import was rolled back\n") {
 		t.Errorf("exit code %d: %s", failed.code, failed.problems)
 	}
 	if left := archive.names(t); len(left) != 0 {
@@ -222,9 +228,9 @@ func TestImportRollsBackAfterInterruption(t *testing.T) {
 					return c.Delete(ctx, object, options...)
 				},
 			})
-			record, err := newImported(input, archive.namespace, time.Now())
+			made, err := record.NewImported(input, archive.namespace, time.Now())
 			expect.NoError(t, err)
-			err = (&importer{to: to, timeout: time.Second}).write(ctx, record)
+			err = (&record.Importer{To: to, Timeout: time.Second}).Write(ctx, made)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("it says\n%v\nwant\n%s", err, tc.want)
 			}
@@ -244,10 +250,10 @@ func TestImportOverLeftovers(t *testing.T) {
 	left := input.Runs[0].DeepCopy()
 	left.Namespace = archive.namespace
 	expect.NoError(t, archive.client.Create(t.Context(), left))
-	record, err := newImported(input, archive.namespace, time.Now())
+	made, err := record.NewImported(input, archive.namespace, time.Now())
 	expect.NoError(t, err)
-	err = (&importer{to: archive.client, timeout: time.Second}).write(t.Context(), record)
-	if !errors.Is(err, errLeftover) || !strings.Contains(err.Error(), `creating PerfRun "`+left.Name+`"`) {
+	err = (&record.Importer{To: archive.client, Timeout: time.Second}).Write(t.Context(), made)
+	if !errors.Is(err, record.ErrLeftover) || !strings.Contains(err.Error(), `creating PerfRun "`+left.Name+`"`) {
 		t.Errorf("it says %v", err)
 	}
 }

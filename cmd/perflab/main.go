@@ -17,6 +17,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"perflab.dev/perflab/cmd/perflab/compare"
+	"perflab.dev/perflab/cmd/perflab/console"
+	"perflab.dev/perflab/cmd/perflab/doctor"
+	"perflab.dev/perflab/cmd/perflab/exit"
+	"perflab.dev/perflab/cmd/perflab/follow"
+	"perflab.dev/perflab/cmd/perflab/plan"
+	"perflab.dev/perflab/cmd/perflab/publish"
+	"perflab.dev/perflab/cmd/perflab/record"
 	"perflab.dev/perflab/internal/planning/repair"
 	"perflab.dev/perflab/internal/text/prose"
 	"perflab.dev/perflab/internal/version"
@@ -34,20 +42,20 @@ func execute(ctx context.Context, arguments []string, in io.Reader, out, problem
 	root := newRoot()
 	root.SetArgs(arguments)
 	root.SetIn(in)
-	output := &outlet{out: out}
+	output := &console.Outlet{Out: out}
 	root.SetOut(output)
-	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error { return output.prepare(command) }
+	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error { return output.Prepare(command) }
 	root.SetErr(problems)
 	err := root.ExecuteContext(ctx)
-	if fault := output.close(); err == nil {
+	if fault := output.Close(); err == nil {
 		err = fault
 	}
 	if err == nil {
 		return 0
 	}
-	prefix := styleAt(problems, root.Flag(colorFlag).Value.String()).paint(colorBad, "perflab:")
+	prefix := console.StyleAt(problems, root.Flag(console.ColorFlag).Value.String()).Paint(console.ColorBad, "perflab:")
 	_, _ = fmt.Fprintln(problems, prefix, prose.Printable(err.Error())) // A failed write can't be reported.
-	return exitCode(err)
+	return exit.Code(err)
 }
 
 // connectionHelp ends the help of commands that connect to a cluster.
@@ -62,12 +70,12 @@ func newRoot() *cobra.Command {
 		Long: `Plan benchmark experiments, run and follow them in a cluster, compare their results and
 write reports.
 
-` + exitHelp(),
+` + exit.Help(),
 		Version:       version.Line("perflab"),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	addTerminalFlags(root.PersistentFlags())
+	console.AddTerminalFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		var wrong *pflag.InvalidValueError
 		if errors.As(err, &wrong) {
@@ -77,6 +85,6 @@ write reports.
 	})
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetUsageTemplate(root.UsageTemplate() + connectionHelp)
-	root.AddCommand(newPlan(), newRun(), newStatus(), newView(), newQueue(), newSuspend(), newResume(), newLogs(), newDoctor(), newReport(), newPublish(), newExport(), newConvert(), newImport(), newVerify(), newArchive(), newCompare(), newHistory(), newBisect(), newAnalyze(), newAudit(), newVersion())
+	root.AddCommand(plan.New(), follow.NewRun(), follow.NewStatus(), follow.NewView(), follow.NewQueue(), follow.NewSuspend(), follow.NewResume(), follow.NewLogs(), doctor.New(), publish.NewReport(), publish.NewPublish(), publish.NewExport(), record.NewConvert(), record.NewImport(), record.NewVerify(), publish.NewArchive(), compare.NewCompare(), compare.NewHistory(), compare.NewBisect(), compare.NewAnalyze(), compare.NewAudit(), newVersion())
 	return root
 }

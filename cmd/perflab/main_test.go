@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -157,18 +158,18 @@ func TestProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"NoFile":        {arguments: []string{"plan"}, code: exitFailed, want: `required flag(s) "file" not set`},
-		"MissingFile":   {arguments: []string{"plan", "-f", "no-such.yaml"}, code: exitFailed, want: "opening the file: stat no-such.yaml"},
-		"MissingSystem": {arguments: []string{"plan", "-f", "testdata/experiment.yaml"}, code: exitFailed, want: `PerfSystem "library", which is not in the files: add its file with -f`},
-		"NoExperiment":  {arguments: []string{"plan", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "the files have no PerfExperiment"},
-		"Format":        {arguments: []string{"plan", "-f", "testdata/system.yaml", "-o", "xml"}, code: exitFailed, want: `unknown output format "xml"`},
-		"Assumption":    {arguments: []string{"plan", "-f", "testdata/system.yaml", "--records-per-second", "0"}, code: exitFailed, want: "must be above zero"},
-		"NoYAML":        {in: "a: [", arguments: []string{"plan", "-f", "-"}, code: exitInvalid, want: "standard input: the file is unusable: reading document 1"},
-		"UnknownField":  {in: edited("seed: 7", "sed: 7"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "spec.design.sed"},
-		"Schema":        {in: edited("users: 8", "users: many"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "checkInCheckOut.users"},
-		"Rule":          {in: edited("baseline: true", "baseline: false"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "exactly one arm must have baseline: true"},
-		"Reference":     {in: edited(`name: "*"`, `name: gatway`), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exitInvalid, want: "gatway"},
-		"OtherVersion":  {in: edited("v1alpha1", "v2"), arguments: []string{"plan", "-f", "-"}, code: exitInvalid, want: "perflab.dev/v1alpha1 PerfExperiment"},
+		"NoFile":        {arguments: []string{"plan"}, code: exit.Failed, want: `required flag(s) "file" not set`},
+		"MissingFile":   {arguments: []string{"plan", "-f", "no-such.yaml"}, code: exit.Failed, want: "opening the file: stat no-such.yaml"},
+		"MissingSystem": {arguments: []string{"plan", "-f", "testdata/experiment.yaml"}, code: exit.Failed, want: `PerfSystem "library", which is not in the files: add its file with -f`},
+		"NoExperiment":  {arguments: []string{"plan", "-f", "testdata/system.yaml"}, code: exit.Invalid, want: "the files have no PerfExperiment"},
+		"Format":        {arguments: []string{"plan", "-f", "testdata/system.yaml", "-o", "xml"}, code: exit.Failed, want: `unknown output format "xml"`},
+		"Assumption":    {arguments: []string{"plan", "-f", "testdata/system.yaml", "--records-per-second", "0"}, code: exit.Failed, want: "must be above zero"},
+		"NoYAML":        {in: "a: [", arguments: []string{"plan", "-f", "-"}, code: exit.Invalid, want: "standard input: the file is unusable: reading document 1"},
+		"UnknownField":  {in: edited("seed: 7", "sed: 7"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exit.Invalid, want: "spec.design.sed"},
+		"Schema":        {in: edited("users: 8", "users: many"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exit.Invalid, want: "checkInCheckOut.users"},
+		"Rule":          {in: edited("baseline: true", "baseline: false"), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exit.Invalid, want: "exactly one arm must have baseline: true"},
+		"Reference":     {in: edited(`name: "*"`, `name: gatway`), arguments: []string{"plan", "-f", "-", "-f", "testdata/system.yaml"}, code: exit.Invalid, want: "gatway"},
+		"OtherVersion":  {in: edited("v1alpha1", "v2"), arguments: []string{"plan", "-f", "-"}, code: exit.Invalid, want: "perflab.dev/v1alpha1 PerfExperiment"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +231,7 @@ func TestHelpHidesKubectlFlags(t *testing.T) {
 		t.Errorf("the help lists what is kubectl's:\n%s", help)
 	}
 	got := perflab(t, "", "report", "any", "--server", "https://127.0.0.1:1", "--request-timeout", "5s")
-	got.ends(exitFailed).warns("127.0.0.1:1")
+	got.ends(exit.Failed).warns("127.0.0.1:1")
 	if help := perflab(t, "", "plan", "--help").out; strings.Contains(help, "kubectl options") {
 		t.Errorf("a command without a cluster talks of one:\n%s", help)
 	}

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -59,7 +62,7 @@ func TestReportTakesNotesFromFiles(t *testing.T) {
 		"CSV has only numbers":               {"--notes", folder, "-o", "csv"},
 	} {
 		got := perflab(t, "", append([]string{"report", "-f", exported(t)}, arguments...)...)
-		if got.code != exitFailed || !strings.Contains(got.problems, want) || got.out != "" {
+		if got.code != exit.Failed || !strings.Contains(got.problems, want) || got.out != "" {
 			t.Errorf("%q: exit code %d: %s", arguments, got.code, got.problems)
 		}
 	}
@@ -100,7 +103,7 @@ func TestNotesAreExportedAndImported(t *testing.T) {
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: taken.namespace, Name: "findings"}, Data: map[string]string{"cause.md": "Ours."}}
 	expect.NoError(t, taken.client.Create(t.Context(), theirs))
 	got := taken.perflab(t, file, "import", "-f", "-")
-	got.ends(exitFailed).warns(`creating ConfigMap "findings": it already exists with other content`, "the import was rolled back")
+	got.ends(exit.Failed).warns(`creating ConfigMap "findings": it already exists with other content`, "the import was rolled back")
 	kept := &corev1.ConfigMap{}
 	if err := taken.client.Get(t.Context(), client.ObjectKeyFromObject(theirs), kept); err != nil || kept.Data["cause.md"] != "Ours." {
 		t.Errorf("theirs holds %q, %v", kept.Data, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -60,8 +61,8 @@ func TestPlanShowsPower(t *testing.T) {
 
 func TestPlanRefusesPilotWithoutPrimaryMetrics(t *testing.T) {
 	got := planned(t, "{blocks: 6, seed: 7}", "--pilot", "testdata/imports.csv")
-	got.ends(exitFailed).warns(`needs two runs with a primary metric of experiment "heaps"`)
-	if got := planned(t, "{blocks: 6, seed: 7}", "--cv", "0"); got.code != exitFailed || !strings.Contains(got.problems, "--cv 0 must be above 0") {
+	got.ends(exit.Failed).warns(`needs two runs with a primary metric of experiment "heaps"`)
+	if got := planned(t, "{blocks: 6, seed: 7}", "--cv", "0"); got.code != exit.Failed || !strings.Contains(got.problems, "--cv 0 must be above 0") {
 		t.Errorf("exit code %d: %s", got.code, got.problems)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/testing/confluence"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/github"
@@ -39,7 +40,7 @@ func TestPublishToWiki(t *testing.T) {
 	site, path := confluence.New(t), exported(t)
 	arguments := []string{"publish", "-f", path, "--confluence", site.URL, "--space", confluence.SpaceKey, "--parent", confluence.Home}
 	t.Setenv("CONFLUENCE_TOKEN", "")
-	perflab(t, "", arguments...).ends(exitFailed).warns("CONFLUENCE_TOKEN is not set in the environment")
+	perflab(t, "", arguments...).ends(exit.Failed).warns("CONFLUENCE_TOKEN is not set in the environment")
 	login := filepath.Join(t.TempDir(), "login")
 	expect.NoError(t, os.WriteFile(login, []byte("CONFLUENCE_USER="+confluence.User+"\nCONFLUENCE_TOKEN='"+confluence.Token+"'\n"), 0o600))
 	planned := perflab(t, "", append(arguments, "--credentials", login, "--dry-run")...)
@@ -57,7 +58,7 @@ func TestPublishToWiki(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", again.code, again.out, again.problems)
 	}
 	t.Setenv("CONFLUENCE_TOKEN", "an0ther")
-	if refused := perflab(t, "", arguments...); refused.code != exitFailed || strings.Contains(refused.problems, "an0ther") || !strings.Contains(refused.problems, "401") {
+	if refused := perflab(t, "", arguments...); refused.code != exit.Failed || strings.Contains(refused.problems, "an0ther") || !strings.Contains(refused.problems, "401") {
 		t.Errorf("exit code %d: %s", refused.code, refused.problems)
 	}
 }
@@ -67,7 +68,7 @@ func TestPublishToGitHub(t *testing.T) {
 	arguments := []string{"publish", "-f", path, "--github", "team/shop#7", "--link", "https://reports.example.org"}
 	t.Setenv("GITHUB_TOKEN", "")
 	t.Setenv("GITHUB_API_URL", site.URL)
-	perflab(t, "", arguments...).ends(exitFailed).warns("GITHUB_TOKEN is not set")
+	perflab(t, "", arguments...).ends(exit.Failed).warns("GITHUB_TOKEN is not set")
 	t.Setenv("GITHUB_TOKEN", github.Token)
 	for _, step := range []struct {
 		more         []string
@@ -82,7 +83,7 @@ func TestPublishToGitHub(t *testing.T) {
 	t.Setenv("GITHUB_STEP_SUMMARY", summary)
 	perflab(t, "", "publish", "-f", path, "--github-summary").ends(0).shows("was added to the step's summary")
 	t.Setenv("GITHUB_STEP_SUMMARY", "")
-	perflab(t, "", "publish", "-f", path, "--github-summary").ends(exitFailed).warns("needs a step of GitHub Actions")
+	perflab(t, "", "publish", "-f", path, "--github-summary").ends(exit.Failed).warns("needs a step of GitHub Actions")
 }
 
 func TestPublishProblems(t *testing.T) {
@@ -103,7 +104,7 @@ func TestPublishProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, "", tc.arguments...)
-			if got.code != exitFailed || !strings.Contains(got.problems, tc.want) || got.out != "" {
+			if got.code != exit.Failed || !strings.Contains(got.problems, tc.want) || got.out != "" {
 				t.Errorf("exit code %d: %s%s, want %s", got.code, got.out, got.problems, tc.want)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -38,7 +39,7 @@ func TestFaultMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(string(experiment), tc.old, tc.changed, 1)
 			got := perflab(t, text, "plan", "-f", "-", "-f", "testdata/system.yaml")
-			got.ends(exitInvalid).warns(tc.want)
+			got.ends(exit.Invalid).warns(tc.want)
 			for _, raw := range []string{"in body", "Checked value", "anyOf", "<nil>", "null"} {
 				if strings.Contains(got.problems, raw) {
 					t.Errorf("%q is the schema's own word:\n%s", raw, got.problems)
@@ -80,7 +81,7 @@ func TestFaultSuggestions(t *testing.T) {
 			t.Run(name+" "+written, func(t *testing.T) {
 				field := fields[name]
 				text := strings.Replace(string(experiment), field.old, strings.Replace(field.changed, "@", written, 1), 1)
-				got := perflab(t, text, "plan", "-f", "-", "-f", "testdata/system.yaml").ends(exitInvalid)
+				got := perflab(t, text, "plan", "-f", "-", "-f", "testdata/system.yaml").ends(exit.Invalid)
 				got.warns("\n  "+field.place+": ", strings.Trim(written, `"`), " is not a ", ": write "+want+"\n")
 				expect.Equal(t, 2, strings.Count(got.problems, "\n"), "lines, the first of which says that the manifest is invalid:\n%s", got.problems)
 			})
@@ -102,7 +103,7 @@ func TestFlagSuggestions(t *testing.T) {
 		"--max-memory 512 is 512 bytes: write 512Mi":                                         {"plan", "-f", "x.yaml", "--max-memory", "512"},
 		"--max-memory 512m is 1 byte: write 512Mi":                                           {"plan", "-f", "x.yaml", "--max-memory", "512m"},
 	} {
-		perflab(t, "", arguments...).ends(exitFailed).warns(want)
+		perflab(t, "", arguments...).ends(exit.Failed).warns(want)
 	}
 }
 
@@ -113,6 +114,6 @@ func TestRunSuggestions(t *testing.T) {
 	expect.NoError(t, err)
 	for written, want := range map[string]string{"15": "15 is not a duration: write 15s", `"5min"`: `"5min" is not a duration: write 5m`} {
 		text := strings.Replace(string(experiment), "startAfter: 10m", "startAfter: "+written, 1)
-		home.perflab(t, text, "run", "-f", "-", "--no-follow").ends(exitInvalid).warns("spec.scenarios[0].loads[1].startAfter: " + want)
+		home.perflab(t, text, "run", "-f", "-", "--no-follow").ends(exit.Invalid).warns("spec.scenarios[0].loads[1].startAfter: " + want)
 	}
 }

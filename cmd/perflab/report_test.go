@@ -10,7 +10,10 @@ import (
 	"sync"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -98,7 +101,7 @@ func TestReportAgainstAnotherExperiment(t *testing.T) {
 	rows := filepath.Join(t.TempDir(), "report.csv")
 	expect.NoError(t, os.WriteFile(rows, []byte(perflab(t, "", "report", "-f", after, "-o", "csv").out), 0o600))
 	perflab(t, "", "audit", "--fail", path, rows).ends(0)
-	perflab(t, "", "report", "-f", after, "--against", "no-such.yaml").ends(exitFailed).warns("no-such.yaml")
+	perflab(t, "", "report", "-f", after, "--against", "no-such.yaml").ends(exit.Failed).warns("no-such.yaml")
 }
 
 func TestReportProblems(t *testing.T) {
@@ -112,15 +115,15 @@ func TestReportProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"NoSource":    {"", []string{"report"}, exitFailed, "specify an experiment in the cluster"},
-		"Format":      {"", []string{"report", "-f", path, "-o", "pdf"}, exitFailed, `unknown output format "pdf": write -o html, -o md, -o confluence, -o csv or -o levels`},
-		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exitFailed, "--charts requires -o md or -o confluence"},
-		"MissingFile": {"", []string{"report", "-f", "no-such.yaml"}, exitFailed, "no-such.yaml"},
-		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"report", "-f", "-"}, exitInvalid, "no PerfExperiment found: export one with perflab export NAME"},
-		"OtherName":   {"", []string{"report", "other", "-f", path}, exitFailed, "the files have lab/maxram-vs-xmx: name one of them"},
-		"Several":     {two, []string{"report", "-f", "-"}, exitFailed, "the files have lab/maxram-vs-xmx, lab/other: name one of them"},
-		"TwoNames":    {"", []string{"report", "x", "y"}, exitFailed, "at most 1 arg"},
-		"NoCluster":   {"", []string{"export", "x", "--kubeconfig", "no-such-config"}, exitFailed, "reading the kubeconfig"},
+		"NoSource":    {"", []string{"report"}, exit.Failed, "specify an experiment in the cluster"},
+		"Format":      {"", []string{"report", "-f", path, "-o", "pdf"}, exit.Failed, `unknown output format "pdf": write -o html, -o md, -o confluence, -o csv or -o levels`},
+		"Charts":      {"", []string{"report", "-f", path, "-o", "html", "--charts", "x"}, exit.Failed, "--charts requires -o md or -o confluence"},
+		"MissingFile": {"", []string{"report", "-f", "no-such.yaml"}, exit.Failed, "no-such.yaml"},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", []string{"report", "-f", "-"}, exit.Invalid, "no PerfExperiment found: export one with perflab export NAME"},
+		"OtherName":   {"", []string{"report", "other", "-f", path}, exit.Failed, "the files have lab/maxram-vs-xmx: name one of them"},
+		"Several":     {two, []string{"report", "-f", "-"}, exit.Failed, "the files have lab/maxram-vs-xmx, lab/other: name one of them"},
+		"TwoNames":    {"", []string{"report", "x", "y"}, exit.Failed, "at most 1 arg"},
+		"NoCluster":   {"", []string{"export", "x", "--kubeconfig", "no-such-config"}, exit.Failed, "reading the kubeconfig"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, tc.in, tc.arguments...)
@@ -152,7 +155,7 @@ func TestExportAndReportFromCluster(t *testing.T) {
 			len(direct.out), again.code, len(again.out), again.problems)
 	}
 	missing := home.perflab(t, "", "report", "no-such")
-	missing.ends(exitFailed).warns(`PerfExperiment "no-such" not found in namespace "lab"`)
+	missing.ends(exit.Failed).warns(`PerfExperiment "no-such" not found in namespace "lab"`)
 }
 
 // storing stores the measured experiment once, for all tests.

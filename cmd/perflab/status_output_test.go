@@ -3,21 +3,19 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/cmd/perflab/doctor"
+	"perflab.dev/perflab/cmd/perflab/exit"
+	"perflab.dev/perflab/cmd/perflab/follow"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
 	"perflab.dev/perflab/internal/testing/rules"
@@ -45,32 +43,19 @@ func sameData(t *testing.T, of *place, arguments ...string) {
 
 func TestStatusForPrograms(t *testing.T) {
 	lab := lab(t)
-	lab.stored(t, "done", complete(v1alpha1.VerdictBetter).experiment.Status)
+	compared := []v1alpha1.Comparison{{Arm: "two", Scenario: "cico", Metric: "cico/Check-In/p95", Primary: true, Scale: "ratio", Verdict: v1alpha1.VerdictBetter}}
+	lab.stored(t, "done", v1alpha1.PerfExperimentStatus{Phase: v1alpha1.ExperimentComplete, Runs: &v1alpha1.RunCounts{Planned: 12, Done: 12}, Comparisons: compared})
 	sameData(t, lab, "status", "done")
-	var got experimentJSON
+	var got follow.ExperimentJSON
 	lab.must(t, "", "status", "done", "-o", "json").read(&got)
-	want := experimentJSON{
+	want := follow.ExperimentJSON{
 		Namespace: lab.namespace, Name: "done", Phase: v1alpha1.ExperimentComplete, Over: true,
-		Runs: v1alpha1.RunCounts{Planned: 12, Done: 12}, Blocks: blocksJSON{Planned: 6},
-		Comparisons: complete(v1alpha1.VerdictBetter).experiment.Status.Comparisons[:1],
+		Runs: v1alpha1.RunCounts{Planned: 12, Done: 12}, Blocks: follow.BlocksJSON{Planned: 6},
+		Comparisons: compared,
 		Changes:     []v1alpha1.SeriesChange{}, InvalidRuns: []v1alpha1.InvalidRun{}, Warnings: []string{}, Conditions: got.Conditions,
 	}
 	expect.Equal(t, want, got)
-	lab.perflab(t, "", "status", "done", "-o", "xml").ends(exitFailed).warns(`unknown output format "xml": write -o text, -o json or -o yaml`)
-}
-
-// A running experiment has the same fields, plus those known only from its
-// runs.
-func TestStateOfRunningExperiment(t *testing.T) {
-	seen := underway()
-	got := seen.state(after(30).Time)
-	if got.SecondsLeft == nil || *got.SecondsLeft != 35*60 || got.Over || got.Current.Run != "partitions-2-two" || got.InvalidRuns[0].Reason != v1alpha1.ReasonTooManyErrors {
-		t.Errorf("%+v", got)
-	}
-	seen.experiment.Spec.Design.Blocks, seen.experiment.Spec.Scenarios = 6, make([]v1alpha1.Scenario, 1)
-	seen.experiment.Status.Arms = make([]v1alpha1.ArmStatus, 2)
-	seen.experiment.Status.Analysis = &v1alpha1.AnalysisStatus{Blocks: 1}
-	expect.Equal(t, blocksJSON{Planned: 3, Complete: 1}, seen.state(noon).Blocks, "blocks, of 6 runs under 1 scenario of 2 arms")
+	lab.perflab(t, "", "status", "done", "-o", "xml").ends(exit.Failed).warns(`unknown output format "xml": write -o text, -o json or -o yaml`)
 }
 
 // Without a name, status lists the experiments of the namespace, with -A all.
@@ -86,7 +71,7 @@ func TestStatusLists(t *testing.T) {
 	all := here.must(t, "", "status", "-A").out
 	expect.Contains(t, all, []string{"  NAMESPACE ", "  " + here.namespace + "  heap ", "  " + there.namespace + "  heap "}, "the list of all")
 	sameData(t, here, "status", "-A")
-	var listed struct{ Experiments []experimentJSON }
+	var listed struct{ Experiments []follow.ExperimentJSON }
 	here.must(t, "", "status", "-o", "yaml").read(&listed)
 	if len(listed.Experiments) != 3 || listed.Experiments[0].Name != "heap" || listed.Experiments[1].WaitingFor != "queued" {
 		t.Errorf("%+v", listed)
@@ -106,42 +91,7 @@ func TestStatusRefusesOptions(t *testing.T) {
 		"-o text, -o json or -o yaml":       {"doctor", "-o", "table"},
 		"-o table, -o json or -o yaml":      {"queue", "-o", "text"},
 	} {
-		perflab(t, "", arguments...).ends(exitFailed).warns(says)
-	}
-}
-
-// After a timeout, the error describes the last state.
-func TestFollowTimesOut(t *testing.T) {
-	seen := underway()
-	seen.experiment.Namespace = "lab"
-	// Only the run has the progress of its loads.
-	seen.experiment.Status.Current.Message = "loads are running"
-	reader := fake.NewClientBuilder().WithScheme(newScheme()).WithObjects(&seen.experiment).Build()
-	how := followOptions{timeout: time.Second, interval: time.Hour}
-	err := follow(t.Context(), reader, client.ObjectKeyFromObject(&seen.experiment), newScreen(io.Discard), how)
-	const want = `watching experiment "partitions": timed out after 1s (--timeout): Running; 2 of 6 runs are done; run partitions-2-two: Loading: loads are running`
-	if exitCode(err) != exitTimeout || err.Error() != want {
-		t.Errorf("exit code %d: %v\nwant\n%s", exitCode(err), err, want)
-	}
-	got := perflab(t, "", "status", "slow", "--watch", "--timeout", "1s", "--server", "https://127.0.0.1:1").ends(exitTimeout)
-	got.warns("timed out after 1s (--timeout): reading failed: ", "127.0.0.1:1")
-}
-
-// Watching in a data format writes a document for each change, and nothing
-// else.
-func TestWatchForPrograms(t *testing.T) {
-	for _, format := range []string{formatJSON, formatYAML} {
-		var out, notes bytes.Buffer
-		screen := newScreen(&out)
-		screen.output, screen.notes = &output{format: format}, &notes
-		seen := underway()
-		screen.show(seen, after(30).Time)
-		screen.show(seen, after(31).Time)
-		screen.note("reading failed: timeout")
-		screen.show(complete(v1alpha1.VerdictBetter), after(40).Time)
-		expect.Equal(t, 2, strings.Count(out.String(), "secondsLeft"), "documents of %s", format)
-		expect.Equal(t, format == formatYAML, strings.HasPrefix(out.String(), "---\n"), "%s begins with a line", format)
-		expect.Equal(t, "reading failed: timeout\n", notes.String())
+		perflab(t, "", arguments...).ends(exit.Failed).warns(says)
 	}
 }
 
@@ -149,17 +99,23 @@ func TestQueueForPrograms(t *testing.T) {
 	lab := lab(t)
 	lab.stored(t, "first", v1alpha1.PerfExperimentStatus{Lane: &v1alpha1.LaneStatus{Name: "the cluster", Position: 1, Behind: "team/kraft"}, Progress: "0/12"})
 	sameData(t, lab, "queue")
-	want := []queuedJSON{{
-		Lane: "the cluster", Position: 1, Namespace: lab.namespace, Name: "first", State: stateWaiting, Behind: "team/kraft", Progress: "0/12",
+	want := []follow.QueuedJSON{{
+		Lane: "the cluster", Position: 1, Namespace: lab.namespace, Name: "first", State: follow.StateWaiting, Behind: "team/kraft", Progress: "0/12",
 	}}
 	for _, arguments := range [][]string{{"queue", "-o", "json"}, {"queue", "-A", "-o", "json"}} {
-		var got struct{ Queue []queuedJSON }
+		var got struct{ Queue []follow.QueuedJSON }
 		lab.must(t, "", arguments...).read(&got)
 		expect.Equal(t, want, got.Queue, "perflab %q", arguments)
 	}
-	var empty struct{ Queue []queuedJSON }
+	var empty struct{ Queue []follow.QueuedJSON }
 	lab.other(t).must(t, "", "queue", "-o", "yaml").read(&empty)
-	expect.Equal(t, []queuedJSON{}, empty.Queue)
+	expect.Equal(t, []follow.QueuedJSON{}, empty.Queue)
+}
+
+// A cluster that does not answer is read again, until the timeout.
+func TestStatusTimesOut(t *testing.T) {
+	got := perflab(t, "", "status", "slow", "--watch", "--timeout", "1s", "--server", "https://127.0.0.1:1").ends(exit.Timeout)
+	got.warns("timed out after 1s (--timeout): reading failed: ", "127.0.0.1:1")
 }
 
 func TestDoctorForPrograms(t *testing.T) {
@@ -168,7 +124,7 @@ func TestDoctorForPrograms(t *testing.T) {
 	var got struct {
 		Findings []struct{ Subject, State, Message string }
 	}
-	lab.perflab(t, "", "doctor", "-o", "json").ends(exitFailed).warns("prerequisites are missing").read(&got)
+	lab.perflab(t, "", "doctor", "-o", "json").ends(exit.Failed).warns("prerequisites are missing").read(&got)
 	states := map[string]string{}
 	for _, found := range got.Findings {
 		states[found.Subject] = found.State
@@ -183,7 +139,7 @@ func TestOutputFieldsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/command-line.md")
 	expect.NoError(t, err)
 	for heading, value := range map[string]any{
-		"perflab status": experimentJSON{}, "perflab queue": queuedJSON{}, "perflab doctor": finding{},
+		"perflab status": follow.ExperimentJSON{}, "perflab queue": follow.QueuedJSON{}, "perflab doctor": doctor.Finding{},
 	} {
 		_, section, found := strings.Cut(string(text), "\n### `"+heading+"`\n")
 		if !found {

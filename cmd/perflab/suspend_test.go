@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/testing/expect"
 )
 
@@ -77,10 +78,10 @@ func TestSuspendProblems(t *testing.T) {
 		`PerfSchedule "weekly" not found`:                  {"resume", "schedule/weekly"},
 		"list schedules with kubectl get perfschedules -A": {"resume", "perfschedule/weekly"},
 	} {
-		lab.perflab(t, "", arguments...).ends(exitFailed).warns(says)
+		lab.perflab(t, "", arguments...).ends(exit.Failed).warns(says)
 	}
 	expect.Equal(t, nil, lab.suspended(t), "what is suspended")
-	lab.perflab(t, "", "suspend", "hep", "heap", "kraf").ends(exitFailed).shows("perfexperiment.perflab.dev/heap suspended").warns(`"hep"`, `"kraf"`)
+	lab.perflab(t, "", "suspend", "hep", "heap", "kraf").ends(exit.Failed).shows("perfexperiment.perflab.dev/heap suspended").warns(`"hep"`, `"kraf"`)
 }
 
 // Completion omits names that were already given.

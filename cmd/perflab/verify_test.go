@@ -10,10 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
+
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/cmd/perflab/record"
 	"perflab.dev/perflab/internal/naming"
 	"perflab.dev/perflab/internal/releases"
 	"perflab.dev/perflab/internal/releases/regression"
@@ -110,17 +113,17 @@ func TestVerifyNamesBrokenLinks(t *testing.T) {
 	input := withEvidence(t)
 	input.Raw[2].BinaryData["samples"] = []byte("others")
 	input.Runs[1].Status.Observations[0].Value = "0.1"
-	record, raw := `record: PerfRun "`+input.Runs[1].Name+`": expected `, `ConfigMap "`+input.Raw[2].Name+`" of run "`
+	changed, raw := `record: PerfRun "`+input.Runs[1].Name+`": expected `, `ConfigMap "`+input.Raw[2].Name+`" of run "`
 	first := perflab(t, written(t, input), "verify", "-")
-	if first.code != exitDigestMismatch || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the digests do not match: ") {
+	if first.code != exit.DigestMismatch || strings.Count(first.out, ": expected ") != 1 || !strings.Contains(first.problems, "the digests do not match: ") {
 		t.Errorf("exit code %d: %s\n%s", first.code, first.problems, first.out)
 	}
 	every := perflab(t, written(t, input), "verify", "-", "--all")
-	every.ends(exitDigestMismatch).shows(record, raw, "1 of 6 do not match", "1 of 6 do not match")
-	var document verifiedJSON
+	every.ends(exit.DigestMismatch).shows(changed, raw, "1 of 6 do not match", "1 of 6 do not match")
+	var document record.VerifiedJSON
 	asJSON := perflab(t, written(t, input), "verify", "-", "--all", "-o", "json")
 	expect.NoError(t, json.Unmarshal([]byte(asJSON.out), &document))
-	if asJSON.code != exitDigestMismatch || document.Holds || len(document.Broken) != 2 || document.SHA256 != input.Experiment.Status.Evidence.SHA256 || len(document.Links) != 7 {
+	if asJSON.code != exit.DigestMismatch || document.Holds || len(document.Broken) != 2 || document.SHA256 != input.Experiment.Status.Evidence.SHA256 || len(document.Links) != 7 {
 		t.Errorf("exit code %d: %s", asJSON.code, asJSON.out)
 	}
 }
@@ -136,13 +139,13 @@ func TestVerifyProblems(t *testing.T) {
 		code      int
 		want      string
 	}{
-		"NoChain":     {written(t, recorded.Experiment(1)), nil, exitNoChain, `experiment "lab/maxram-vs-xmx": it has no manifest of digests: none of its blocks is complete yet, or`},
-		"OtherDigest": {written(t, input), []string{"--digest", strings.Repeat("0", 64)}, exitDigestMismatch, "against the published digest: expected 0000"},
-		"NoDigest":    {written(t, input), []string{"--digest", "4f0e"}, exitFailed, `--digest "4f0e": write the 64 hexadecimal digits`},
-		"Format":      {written(t, input), []string{"-o", "html"}, exitFailed, "write -o table, -o markdown or -o json"},
-		"Later":       {written(t, later), nil, exitInvalid, "use a newer version"},
-		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", nil, exitInvalid, "no PerfExperiment found"},
-		"Several":     {written(t, input) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a, namespace: b}\n", nil, exitFailed, "has 2 experiments"},
+		"NoChain":     {written(t, recorded.Experiment(1)), nil, exit.NoChain, `experiment "lab/maxram-vs-xmx": it has no manifest of digests: none of its blocks is complete yet, or`},
+		"OtherDigest": {written(t, input), []string{"--digest", strings.Repeat("0", 64)}, exit.DigestMismatch, "against the published digest: expected 0000"},
+		"NoDigest":    {written(t, input), []string{"--digest", "4f0e"}, exit.Failed, `--digest "4f0e": write the 64 hexadecimal digits`},
+		"Format":      {written(t, input), []string{"-o", "html"}, exit.Failed, "write -o table, -o markdown or -o json"},
+		"Later":       {written(t, later), nil, exit.Invalid, "use a newer version"},
+		"NoObjects":   {"kind: List\napiVersion: v1\nitems: []\n", nil, exit.Invalid, "no PerfExperiment found"},
+		"Several":     {written(t, input) + "---\napiVersion: perflab.dev/v1alpha1\nkind: PerfExperiment\nmetadata: {name: a, namespace: b}\n", nil, exit.Failed, "has 2 experiments"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := perflab(t, tc.in, append([]string{"verify", "-"}, tc.arguments...)...)
@@ -187,7 +190,7 @@ func TestVerifyImport(t *testing.T) {
 		}, `report: ConfigMap "maxram-vs-xmx-report"`},
 	} {
 		forge.do(t)
-		archive.perflab(t, "", "verify", archive.namespace+"/"+recorded.Name, "--all").ends(exitDigestMismatch).shows(forge.want)
+		archive.perflab(t, "", "verify", archive.namespace+"/"+recorded.Name, "--all").ends(exit.DigestMismatch).shows(forge.want)
 	}
 }
 

@@ -7,13 +7,12 @@ import (
 	"context"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"perflab.dev/perflab/cmd/perflab/exit"
 	"perflab.dev/perflab/internal/testing/await"
 	"perflab.dev/perflab/internal/testing/expect"
 	"perflab.dev/perflab/internal/testing/recorded"
@@ -58,32 +57,11 @@ func fetched(t *testing.T, address string) string {
 func TestViewOfMissingExperiment(t *testing.T) {
 	home := measured(t)
 	missing := home.perflab(t, "", "view", "no-such")
-	missing.ends(exitFailed).warns("list experiments with kubectl get perfexperiments -A")
+	missing.ends(exit.Failed).warns("list experiments with kubectl get perfexperiments -A")
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	expect.NoError(t, err)
 	t.Cleanup(func() { _ = taken.Close() })
 	_, port, err := net.SplitHostPort(taken.Addr().String())
 	expect.NoError(t, err)
-	home.perflab(t, "", "view", recorded.Name, "--port", port).ends(exitFailed).warns("address already in use")
-}
-
-// An existing browser gets the address; a missing one does not fail the
-// command.
-func TestOpenBrowser(t *testing.T) {
-	folder := t.TempDir()
-	given := filepath.Join(folder, "given")
-	expect.NoError(t, os.WriteFile(filepath.Join(folder, "xdg-open"), []byte("#!/bin/sh\nprintf %s \"$1\" > "+given+"\n"), 0o700))
-	t.Setenv("PATH", folder)
-	const address = "http://127.0.0.1:4711/"
-	var out strings.Builder
-	openBrowser(t.Context(), &out, address)
-	await.Until(t.Context(), t, 10*time.Second, "a browser to be given the address", func() (bool, string) {
-		got, err := os.ReadFile(given)
-		return err == nil && string(got) == address, out.String()
-	})
-	t.Setenv("PATH", t.TempDir())
-	openBrowser(t.Context(), &out, address)
-	if !strings.Contains(out.String(), "could not open a browser") {
-		t.Errorf("it says %q", out.String())
-	}
+	home.perflab(t, "", "view", recorded.Name, "--port", port).ends(exit.Failed).warns("address already in use")
 }

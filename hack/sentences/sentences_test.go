@@ -23,7 +23,7 @@ const root = "../.."
 
 // exceptions are the files that read sentences, each with the reason.
 var exceptions = map[string]string{
-	"cmd/perflab/refusal.go":                        "the schema's validation reports the expected type and form only in the message",
+	"cmd/perflab/source/refusal.go":                 "the schema's validation reports the expected type and form only in the message",
 	"internal/runs/earlier/earlier.go":              "earlier versions of PerfLab wrote facts only into sentences",
 	"internal/text/digits/digits.go":                "sets the signs of numbers",
 	"internal/text/prose/prose.go":                  "messages of other programs, of which the changing parts are cut",
