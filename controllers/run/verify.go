@@ -150,6 +150,6 @@ func (r *Reconciler) restarts(ctx context.Context, s *scope, pass *component.Sco
 		all += gone
 		restarted = append(restarted, environment.Restarted{Part: "replacement pods", Times: gone})
 	}
-	allowed := s.run.Spec.Validity.MaxRestartsOrDefault() + faults.AllowRestarts(s.status().Faults, all, s.now)
+	allowed := s.run.Spec.Validity.MaxRestartsOrDefault() + faults.AllowRestarts(s.run.Spec.Scenario.Faults, s.status().Faults, all, s.now)
 	return environment.RestartFault(restarted, allowed, s.status().Timings.Ready.Time), nil
 }

@@ -104,10 +104,25 @@ func Progress(statuses []v1alpha1.RunFault, now time.Time) string {
 // settle is the time after an observation in which restarts during it may still be noticed.
 const settle = 5 * time.Second
 
+// lasts reports whether a fault changes a component until the end of the run, so that restarts
+// follow from it even after its observation.
+func lasts(fault v1alpha1.Fault) bool {
+	switch restart := fault.Restart; {
+	case restart == nil:
+		return false
+	case restart.Postgres != nil:
+		return restart.Postgres.Image != ""
+	case restart.Kafka != nil:
+		return restart.Kafka.Version != ""
+	default:
+		return restart.Image != "" || restart.Memory != nil
+	}
+}
+
 // AllowRestarts returns how many restarts follow from faults, given the number of all restarts so
 // far. A fault under observation accounts for those that no other one does, and that came after its
-// begin.
-func AllowRestarts(statuses []v1alpha1.RunFault, all int32, now time.Time) int32 {
+// begin; one that lasts, also later.
+func AllowRestarts(declared []v1alpha1.Fault, statuses []v1alpha1.RunFault, all int32, now time.Time) int32 {
 	var allowed int32
 	for i := range statuses {
 		allowed += statuses[i].Restarts
@@ -118,7 +133,8 @@ func AllowRestarts(statuses []v1alpha1.RunFault, all int32, now time.Time) int32
 			fault.EarlierRestarts = all - allowed
 			continue
 		}
-		if others := all - allowed - fault.EarlierRestarts; others > 0 && now.Before(fault.End.Add(settle)) {
+		isLasting := slices.ContainsFunc(declared, func(one v1alpha1.Fault) bool { return one.Name == fault.Name && lasts(one) })
+		if others := all - allowed - fault.EarlierRestarts; others > 0 && (isLasting || now.Before(fault.End.Add(settle))) {
 			fault.Restarts += others
 			allowed += others
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -117,16 +118,52 @@ func TestAllowRestarts(t *testing.T) {
 	first, second := killed("a", 0), killed("b", 0)
 	statuses := []v1alpha1.RunFault{{Name: "a"}, {Name: "b"}}
 	after := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
-	expect.Equal(t, int32(0), faults.AllowRestarts(statuses, 1, after(0)), "before any fault")
+	expect.Equal(t, int32(0), faults.AllowRestarts(nil, statuses, 1, after(0)), "before any fault")
 	faults.Begin(&statuses[0], first, after(10))
-	expect.Equal(t, int32(1), faults.AllowRestarts(statuses, 2, after(20)), "during the first")
-	expect.Equal(t, int32(2), faults.AllowRestarts(statuses, 3, after(72)), "noticed after the first")
-	expect.Equal(t, int32(2), faults.AllowRestarts(statuses, 4, after(100)), "between them")
+	expect.Equal(t, int32(1), faults.AllowRestarts(nil, statuses, 2, after(20)), "during the first")
+	expect.Equal(t, int32(2), faults.AllowRestarts(nil, statuses, 3, after(72)), "noticed after the first")
+	expect.Equal(t, int32(2), faults.AllowRestarts(nil, statuses, 4, after(100)), "between them")
 	faults.Begin(&statuses[1], second, after(120))
-	expect.Equal(t, int32(4), faults.AllowRestarts(statuses, 6, after(130)), "during the second")
-	expect.Equal(t, int32(4), faults.AllowRestarts(statuses, 7, after(300)), "after both")
+	expect.Equal(t, int32(4), faults.AllowRestarts(nil, statuses, 6, after(130)), "during the second")
+	expect.Equal(t, int32(4), faults.AllowRestarts(nil, statuses, 7, after(300)), "after both")
 	expect.Equal(t, int32(2), statuses[0].Restarts, "restarts of the first")
 	expect.Equal(t, int32(2), statuses[1].Restarts, "restarts of the second")
+}
+
+// A JVM for which the memory no longer suffices restarts until the end of the run.
+func TestRestartsOfLastingFaults(t *testing.T) {
+	less, killed := killed("less", 0), killed("killed", 0)
+	less.Kill, less.Restart = nil, &v1alpha1.RestartFault{Module: "a", Memory: resource.NewQuantity(1<<28, resource.BinarySI)}
+	declared := []v1alpha1.Fault{less, killed}
+	statuses := []v1alpha1.RunFault{{Name: "less"}, {Name: "killed"}}
+	after := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+	expect.Equal(t, int32(0), faults.AllowRestarts(declared, statuses, 1, after(0)), "before any fault")
+	faults.Begin(&statuses[0], less, after(10))
+	expect.Equal(t, int32(3), faults.AllowRestarts(declared, statuses, 4, after(60)), "during the observation")
+	expect.Equal(t, int32(5), faults.AllowRestarts(declared, statuses, 6, after(100)), "after it")
+	faults.Begin(&statuses[1], killed, after(120))
+	expect.Equal(t, int32(7), faults.AllowRestarts(declared, statuses, 8, after(130)), "during another")
+	expect.Equal(t, int32(8), faults.AllowRestarts(declared, statuses, 9, after(300)), "after all")
+	restart := func(edit func(*v1alpha1.RestartFault)) v1alpha1.Fault {
+		fault := v1alpha1.Fault{Name: "less", Restart: &v1alpha1.RestartFault{Module: "a"}}
+		edit(fault.Restart)
+		return fault
+	}
+	for name, tc := range map[string]struct {
+		fault v1alpha1.Fault
+		want  int32
+	}{
+		"a rolling restart":          {restart(func(*v1alpha1.RestartFault) {}), 0},
+		"an upgrade":                 {restart(func(r *v1alpha1.RestartFault) { r.Image = "a:2" }), 2},
+		"a restart of PostgreSQL":    {restart(func(r *v1alpha1.RestartFault) { r.Postgres = &v1alpha1.PostgresRestart{} }), 0},
+		"an upgrade of PostgreSQL":   {restart(func(r *v1alpha1.RestartFault) { r.Postgres = &v1alpha1.PostgresRestart{Image: "p:2"} }), 2},
+		"an upgrade of Kafka":        {restart(func(r *v1alpha1.RestartFault) { r.Kafka = &v1alpha1.KafkaRestart{Version: "4.3.1"} }), 2},
+		"a restart of Kafka's nodes": {restart(func(r *v1alpha1.RestartFault) { r.Kafka = &v1alpha1.KafkaRestart{} }), 0},
+	} {
+		one := []v1alpha1.RunFault{{Name: "less"}}
+		faults.Begin(&one[0], tc.fault, after(0))
+		expect.Equal(t, tc.want, faults.AllowRestarts([]v1alpha1.Fault{tc.fault}, one, 2, after(1000)), "%s", name)
+	}
 }
 
 // Pods that appear after a fault may not disappear again after its observation.
