@@ -18,13 +18,14 @@ import (
 // TestFaultSample checks that the pod that a run lists is killed, and that losing the only
 // replica costs more than losing one of two.
 func TestFaultSample(t *testing.T) {
-	_, done := runSample(t, "fault.yaml", shorten, func(e *v1alpha1.PerfExperiment) {
+	complete, done := runSample(t, "fault.yaml", shorten, func(e *v1alpha1.PerfExperiment) {
 		scenario := &e.Spec.Scenarios[0]
 		scenario.Loads[0].Script.Env = []corev1.EnvVar{{Name: "DURATION", Value: "70s"}}
 		scenario.Faults[0].After, scenario.Faults[0].Within = metav1.Duration{Duration: 35 * time.Second}, nil
 		scenario.Faults[0].Observe = &metav1.Duration{Duration: 25 * time.Second}
 		e.Spec.Measurement.WarmUp = &metav1.Duration{Duration: 15 * time.Second}
 	})
+	assertSingleFactor(t, complete)
 	lost := map[string]float64{}
 	for _, run := range done {
 		if len(run.Status.Faults) != 1 || len(run.Status.Faults[0].Targets) != 1 || run.Status.Faults[0].Begin == nil {
@@ -89,6 +90,7 @@ func TestLessMemorySample(t *testing.T) {
 	lost := map[string]float64{}
 	for _, run := range done {
 		lost[run.Spec.Arm] = observed(t, run, "search/lostTime@fault-less-memory")
+		t.Logf("%s: lost %.1f s, %d restarts", run.Spec.Arm, lost[run.Spec.Arm], run.Status.Faults[0].Restarts)
 	}
 	if lost["size"] < 20 || lost["share"] > 15 {
 		t.Errorf("lost time %v s of 25, want nearly all with a heap by size, and a few by share", lost)

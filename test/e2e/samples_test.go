@@ -46,7 +46,16 @@ func shorten(e *v1alpha1.PerfExperiment) {
 // its system. It returns the experiment and its runs when it is complete.
 func runShortened(t *testing.T, file string) (*v1alpha1.PerfExperiment, []v1alpha1.PerfRun) {
 	t.Helper()
-	return runSample(t, file, shorten)
+	complete, done := runSample(t, file, shorten)
+	assertSingleFactor(t, complete)
+	return complete, done
+}
+
+func assertSingleFactor(t *testing.T, experiment *v1alpha1.PerfExperiment) {
+	t.Helper()
+	if !meta.IsStatusConditionTrue(experiment.Status.Conditions, v1alpha1.ConditionSingleFactor) {
+		t.Errorf("the sample is confounded: %+v", experiment.Status.Conditions)
+	}
 }
 
 // runSample applies one of the local samples with its system. It returns the experiment and
@@ -66,11 +75,7 @@ func runSample(t *testing.T, file string, changes ...func(*v1alpha1.PerfExperime
 			t.Fatalf("run %s has no effective configuration", run.Name)
 		}
 	}
-	complete := get(ctx, t, experiment)
-	if !meta.IsStatusConditionTrue(complete.Status.Conditions, v1alpha1.ConditionSingleFactor) {
-		t.Errorf("the sample is confounded: %+v", complete.Status.Conditions)
-	}
-	return complete, done
+	return get(ctx, t, experiment), done
 }
 
 func createAll(t *testing.T, namespace, file string) {
