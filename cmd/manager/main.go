@@ -216,7 +216,8 @@ func numberOfRuns(into **int32) func(text string) error {
 	}
 }
 
-func serve(o options) error {
+// check returns an error for the first option that is missing or invalid.
+func (o *options) check() error {
 	if o.k6Image == "" {
 		return errors.New("--k6-image (or K6_IMAGE) is missing: name the image of the k6 runners")
 	}
@@ -234,6 +235,13 @@ func serve(o options) error {
 	}
 	if o.webhook && o.ownNamespace == "" {
 		return errors.New("--own-namespace (or POD_NAMESPACE) is missing: name the operator's namespace, or disable the webhook with --webhook=false")
+	}
+	return nil
+}
+
+func serve(o options) error {
+	if err := o.check(); err != nil {
+		return err
 	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&o.logging)))
 	config, err := ctrl.GetConfig()

@@ -50,13 +50,7 @@ type historyOptions struct {
 	deleted []string
 }
 
-// NewHistory returns the command history.
-func NewHistory() *cobra.Command {
-	options := historyOptions{}
-	command := &cobra.Command{
-		Use:   "history [EXPERIMENT|FILE|FOLDER...]",
-		Short: "Show a metric over releases, and where it changed",
-		Long: `Show a metric over releases: the experiments in the order in which they were measured,
+const historyHelp = `Show a metric over releases: the experiments in the order in which they were measured,
 where the metric changed, by how much, and what differs there. Each experiment is NAME
 or NAMESPACE/NAME in the cluster, a file that perflab export wrote, or a folder of
 such files. Without arguments, all experiments of the namespace are shown, with -A of
@@ -78,7 +72,15 @@ is Better or Worse, or Equivalent if it is within the margin of the experiment t
 was measured last.
 
 Exit codes: 0 success, 1 failure, 2 a file is invalid, 6 with --fail-on regression:
-the last change of a series is Worse.`,
+the last change of a series is Worse.`
+
+// NewHistory returns the command history.
+func NewHistory() *cobra.Command {
+	options := historyOptions{}
+	command := &cobra.Command{
+		Use:   "history [EXPERIMENT|FILE|FOLDER...]",
+		Short: "Show a metric over releases, and where it changed",
+		Long:  historyHelp,
 		Example: `  perflab history -n lab
   perflab history -A --metric cico/Check-In/p95
   perflab history exports/ --metric cico/Check-In/p95

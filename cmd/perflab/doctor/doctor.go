@@ -101,6 +101,17 @@ func (d dependency) remedy() string {
 	return d.need + "; " + command
 }
 
+const doctorHelp = `Check that the cluster has what experiments need: PerfLab's kinds and operator, and
+the operators of Kafka, PostgreSQL and k6. Check the images of the loads, the metrics
+API, the default storage class, your own rights in the namespace and the ServiceAccount
+that the operator acts as there, if it does. Each problem comes with its fix. -o json and -o yaml write fields for scripts (docs/command-line.md).
+
+--fix only prints the commands that install missing operators and metrics-server, in tested
+versions (docs/install.md). With --run, it also runs them. Both need helm and kubectl.
+
+Exit codes: 0 nothing is missing (warnings concern what only some experiments need), 1
+something is missing or could not be checked.`
+
 // New returns the command doctor.
 func New() *cobra.Command {
 	var from *cluster.Cluster
@@ -110,16 +121,7 @@ func New() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the cluster for missing prerequisites, with fixes",
-		Long: `Check that the cluster has what experiments need: PerfLab's kinds and operator, and
-the operators of Kafka, PostgreSQL and k6. Check the images of the loads, the metrics
-API, the default storage class, your own rights in the namespace and the ServiceAccount
-that the operator acts as there, if it does. Each problem comes with its fix. -o json and -o yaml write fields for scripts (docs/command-line.md).
-
---fix only prints the commands that install missing operators and metrics-server, in tested
-versions (docs/install.md). With --run, it also runs them. Both need helm and kubectl.
-
-Exit codes: 0 nothing is missing (warnings concern what only some experiments need), 1
-something is missing or could not be checked.`,
+		Long:  doctorHelp,
 		Example: `  kubectl perflab doctor --namespace lab
   kubectl perflab doctor --fix=k6-operator,metrics-server --run
   kubectl perflab doctor -o json | jq -r '.findings[] | select(.state != "OK") | .message'`,
