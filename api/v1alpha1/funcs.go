@@ -4,6 +4,7 @@ package v1alpha1
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -363,7 +364,16 @@ func (f Fault) Effect() string {
 	case f.Partitions != nil:
 		return fmt.Sprintf("raises the partitions of topic group %q to %d", f.Partitions.Group, f.Partitions.Count)
 	}
-	return "creates a custom resource"
+	return "creates a custom resource" + f.Resource.ofKind()
+}
+
+// ofKind is empty if the manifest has no kind.
+func (r *ResourceFault) ofKind() string {
+	var written metav1.TypeMeta
+	if r == nil || json.Unmarshal(r.Manifest.Raw, &written) != nil || written.Kind == "" {
+		return ""
+	}
+	return ", " + written.Kind
 }
 
 // String describes the fault in the present tense: restarts the pods of module gateway.

@@ -70,6 +70,7 @@ func TestFaultsAreReported(t *testing.T) {
 	expect.Contains(t, markdownOf(t, lostPods(7)), []string{
 		"two is better than one in excess errors of cico (after storage-lost)",
 		"with one (11.038 to 12.685) and ", "with two (2.825 to 3.366) of its undisturbed work.",
+		"| `storage-lost` | Kills 1 pod of module inventory-storage | 5m after the loads start | 2m |",
 		"Cost of faults",
 		"| `storage-lost` | `cico` | `one` | 7 |",
 		"Phases after faults, in seconds since the start of the fault",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"perflab.dev/perflab/api/v1alpha1"
 	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/report/document"
 	"perflab.dev/perflab/internal/text/prose"
@@ -32,7 +33,11 @@ func overview(r *Record) []document.Block {
 	if r.measuredElsewhere() {
 		text += " " + r.elsewhereSentence()
 	}
-	return []document.Block{document.Paragraph(text), {Table: armsTable(r)}, {Table: scenariosTable(r.scenarios)}}
+	blocks := []document.Block{document.Paragraph(text), {Table: armsTable(r)}, {Table: scenariosTable(r.scenarios)}}
+	if faults := faultsTable(r.scenarios); len(faults.Rows) > 0 {
+		blocks = append(blocks, document.Block{Table: faults})
+	}
+	return blocks
 }
 
 // maxDifferences is the number of differences listed per arm; one heap setting in ninety modules
@@ -94,4 +99,28 @@ func scenariosTable(scenarios []*scenario) *document.Table {
 		}
 	}
 	return result
+}
+
+// faultsTable has what the faults of each scenario do, and when.
+func faultsTable(scenarios []*scenario) *document.Table {
+	result := &document.Table{Caption: "Faults", Columns: document.TextColumns("Scenario", "Fault", "Effect", "Time", "Observed for")}
+	for _, scenario := range scenarios {
+		for i, fault := range scenario.Faults {
+			result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: slices.Concat([]document.Cell{nameCell(scenario.Name), nameCell(fault.Name)},
+				document.TextCells(capitalize(fault.Effect()), faultTime(fault), prose.Duration(fault.ObserveOrDefault())))})
+		}
+	}
+	return result
+}
+
+// faultTime is when a fault begins: 20s to 25s after load create starts.
+func faultTime(fault v1alpha1.Fault) string {
+	of, at := "the loads start", prose.Duration(fault.After.Duration)
+	if fault.Load != "" {
+		of = "load " + fault.Load + " starts"
+	}
+	if within := fault.WithinOrDefault(); within > 0 {
+		at += " to " + prose.Duration(fault.After.Duration+within)
+	}
+	return at + " after " + of
 }
