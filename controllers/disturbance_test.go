@@ -177,7 +177,9 @@ func TestPartitionsOfALostRequest(t *testing.T) {
 	}))
 	l.untilPhase("small", v1alpha1.ExperimentComplete)
 	runs := l.runs()
-	expect.Equal(t, 2, len(runs), "attempts")
+	if len(runs) != 2 {
+		t.Fatalf("%d attempts, want 2", len(runs))
+	}
 	l.expect(runs[0].Status.Conditions, v1alpha1.ConditionValid, metav1.ConditionFalse, v1alpha1.ReasonFaultNotInjected, "topics already had 5 partitions")
 	if fault := runs[0].Status.Faults[0]; fault.Begin != nil || !fault.Gone {
 		t.Errorf("the fault of the first attempt is %+v", fault)
