@@ -4,11 +4,13 @@ package controllers_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,24 +46,28 @@ func chaosMeshCRD(t *testing.T, file string) string {
 	return filepath.Join(module.Dir, "config", "crd", "bases", file)
 }
 
-// litmusCRD defines what the operator needs of Litmus' ChaosEngine: Litmus is in no package registry.
-const litmusCRD = `
+// reducedCRD defines what the operator needs of a kind whose CRD is in no package registry.
+func reducedCRD(kind schema.GroupVersionKind, resource, properties string) string {
+	return fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: chaosengines.litmuschaos.io}
+metadata: {name: %[3]s.%[1]s}
 spec:
-  group: litmuschaos.io
-  names: {kind: ChaosEngine, listKind: ChaosEngineList, plural: chaosengines, singular: chaosengine}
+  group: %[1]s
+  names: {kind: %[2]s, listKind: %[2]sList, plural: %[3]s, singular: %[4]s}
   scope: Namespaced
   versions:
-  - name: v1alpha1
+  - name: %[5]s
     served: true
     storage: true
     subresources: {status: {}}
     schema:
       openAPIV3Schema:
         type: object
-        properties:
+        properties:%[6]s`, kind.Group, kind.Kind, resource, strings.ToLower(kind.Kind), kind.Version, properties)
+}
+
+const litmusProperties = `
           spec:
             type: object
             x-kubernetes-preserve-unknown-fields: true
@@ -79,24 +85,8 @@ spec:
             properties: {engineStatus: {type: string}}
 `
 
-// krknCRD defines the same of Krkn's KrknScenarioRun, as of krkn-operator 1.0.0-rc3.
-const krknCRD = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: krknscenarioruns.krkn.krkn-chaos.dev}
-spec:
-  group: krkn.krkn-chaos.dev
-  names: {kind: KrknScenarioRun, listKind: KrknScenarioRunList, plural: krknscenarioruns, singular: krknscenariorun}
-  scope: Namespaced
-  versions:
-  - name: v1alpha1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
+// krknProperties are as of krkn-operator 1.0.0-rc3.
+const krknProperties = `
           spec:
             type: object
             required: [scenarioImage, scenarioName, targetClusters, targetRequestId]
@@ -114,21 +104,24 @@ spec:
               successfulJobs: {type: integer}
 `
 
-// writtenCRD returns a function that writes a CRD to a file.
-func writtenCRD(text string) func(*testing.T) string {
-	return func(t *testing.T) string {
-		t.Helper()
-		file := filepath.Join(t.TempDir(), "crd.yaml")
-		expect.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		return file
+// crd returns the path of the engine's CRD.
+func (e chaosEngine) crd(t *testing.T) string {
+	t.Helper()
+	if e.file != "" {
+		return chaosMeshCRD(t, e.file)
 	}
+	file := filepath.Join(t.TempDir(), "crd.yaml")
+	expect.NoError(t, os.WriteFile(file, []byte(reducedCRD(e.kind, e.resource, e.properties)), 0o600))
+	return file
 }
 
 // chaosEngine is the part of a chaos engine that a fault meets.
 type chaosEngine struct {
 	kind     schema.GroupVersionKind
 	resource string
-	crd      func(*testing.T) string
+	// file has the engine's CRD in its Go module; without one, properties are those that the
+	// operator needs.
+	file, properties string
 	// finalizer with which the engine undoes its fault before the resource is gone, if it has one.
 	finalizer string
 	// endsByItself: the engine ends its fault.
@@ -154,17 +147,17 @@ func chaosMeshStatus(injected, recovered, phase string) map[string]any {
 var chaosEngines = []chaosEngine{
 	{
 		kind: schema.GroupVersionKind{Group: "chaos-mesh.org", Version: "v1alpha1", Kind: "NetworkChaos"}, resource: "networkchaos",
-		crd: func(t *testing.T) string { return chaosMeshCRD(t, "chaos-mesh.org_networkchaos.yaml") }, finalizer: "chaos-mesh/records",
+		file: "chaos-mesh.org_networkchaos.yaml", finalizer: "chaos-mesh/records",
 		begun: chaosMeshStatus("True", "False", "Run"), over: chaosMeshStatus("False", "True", "Stop"), wholeObject: true,
 	},
 	{
 		kind: schema.GroupVersionKind{Group: "litmuschaos.io", Version: "v1alpha1", Kind: "ChaosEngine"}, resource: "chaosengines",
-		crd: writtenCRD(litmusCRD), finalizer: "chaosengine.litmuschaos.io/finalizer", endsByItself: true,
+		properties: litmusProperties, finalizer: "chaosengine.litmuschaos.io/finalizer", endsByItself: true,
 		begun: map[string]any{"engineStatus": "initialized"}, over: map[string]any{"engineStatus": "completed"},
 	},
 	{
 		kind: schema.GroupVersionKind{Group: "krkn.krkn-chaos.dev", Version: "v1alpha1", Kind: "KrknScenarioRun"}, resource: "krknscenarioruns",
-		crd: writtenCRD(krknCRD), endsByItself: true,
+		properties: krknProperties, endsByItself: true,
 		begun: map[string]any{"phase": "Running", "runningJobs": int64(1)}, over: map[string]any{"phase": "Succeeded", "successfulJobs": int64(1)},
 	},
 }

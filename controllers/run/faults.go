@@ -121,7 +121,7 @@ func (r *Reconciler) stepFaultsGone(ctx context.Context, s *scope) (outcome, err
 	return next(), nil
 }
 
-// leftover describes what is left to remove of a fault; empty if nothing is.
+// leftover describes the objects of a fault that are still being deleted. It is empty if there are none.
 func leftover(status *v1alpha1.RunFault) string {
 	switch {
 	case status.Gone:

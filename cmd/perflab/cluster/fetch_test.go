@@ -22,6 +22,6 @@ func TestExportOfDeletedRuns(t *testing.T) {
 	retired.Namespace, retired.Name = "lab", "old"
 	_, err := Fetch(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab", "old")
 	if !errors.Is(err, ErrRunsDeleted) || !strings.Contains(err.Error(), "configmap old-report --namespace lab") || !strings.Contains(err.Error(), "2026-03-01") {
-		t.Errorf("told is %v", err)
+		t.Errorf("got %v", err)
 	}
 }

@@ -33,7 +33,7 @@ func TestQueueForbidden(t *testing.T) {
 				},
 			}).Build()
 			if _, err := ListExperiments(t.Context(), reader, ""); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("told is %v, want a word about %q", err, test.want)
+				t.Errorf("got %v, want %q in it", err, test.want)
 			}
 		})
 	}

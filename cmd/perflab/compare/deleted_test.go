@@ -25,6 +25,6 @@ func TestHistoryNamesDeletedRuns(t *testing.T) {
 	options := historyOptions{}
 	expect.NoError(t, options.addAll(t.Context(), fake.NewClientBuilder().WithScheme(apiserver.Scheme()).WithObjects(retired).Build(), "lab"))
 	if _, err := options.history(); !errors.Is(err, releases.ErrNoHistory) || !strings.Contains(err.Error(), "omitted: old, whose runs were deleted") {
-		t.Errorf("told is %v", err)
+		t.Errorf("got %v", err)
 	}
 }

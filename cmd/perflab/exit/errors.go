@@ -2,9 +2,7 @@
 
 package exit
 
-import (
-	"errors"
-)
+import "errors"
 
 // ErrOption means that the value of a flag is invalid.
 var ErrOption = errors.New("invalid option")

@@ -56,8 +56,8 @@ func recordOf(name string, position int32, phase v1alpha1.RunPhase) *v1alpha1.Pe
 	return objects.Run(partitions(), name, func(r *v1alpha1.PerfRun) { r.Spec.Arm, r.Spec.Position, r.Status.Phase = "two", position, phase })
 }
 
-// told is the output of logs for a name without pods.
-func told(t *testing.T, name string, objects ...any) (string, error) {
+// recordedLogs returns the output of logs for a name without pods.
+func recordedLogs(t *testing.T, name string, objects ...any) (string, error) {
 	t.Helper()
 	builder := fake.NewClientBuilder().WithScheme(apiserver.Scheme())
 	for _, object := range objects {
@@ -77,7 +77,7 @@ func told(t *testing.T, name string, objects ...any) (string, error) {
 
 func TestLogsOfDeletedPods(t *testing.T) {
 	run, raw := failed(t)
-	got, err := told(t, run.Name, run, raw)
+	got, err := recordedLogs(t, run.Name, run, raw)
 	want := `run partitions-1-two (arm two, scenario searches, block 1): the pods of its loads were deleted; this is its record
   Invalid: load "search": k6 of runner x-1 ended with exit code 107: the script threw
   load search: Failed: exit code 107
@@ -136,7 +136,7 @@ func TestLogsWithoutPods(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := told(t, tc.name, tc.objects...)
+			got, err := recordedLogs(t, tc.name, tc.objects...)
 			if (err != nil) != (tc.fails != "") || err != nil && !strings.Contains(err.Error(), tc.fails) {
 				t.Fatalf("%s: error %v, want %q", tc.reason, err, tc.fails)
 			}

@@ -50,6 +50,6 @@ func TestQueueIsEmpty(t *testing.T) {
 	var out strings.Builder
 	expect.NoError(t, writeQueue(&out, queuedExperiments([]v1alpha1.PerfExperiment{inLine("lab", "done", v1alpha1.PerfExperimentStatus{})})))
 	if out.String() != "No experiments are running or queued.\n" {
-		t.Errorf("told is %q", out.String())
+		t.Errorf("got %q", out.String())
 	}
 }

@@ -30,8 +30,8 @@ addon_ready() {
   done
 }
 
-# is_pulling NAMESPACE: a pod whose sandbox is ready and whose container is being created pulls its
-# image, or mounts volumes.
+# is_pulling NAMESPACE: a pod pulls an image while its sandbox is ready and its container is being
+# created. Volumes are mounted before; a failed pull has another reason.
 is_pulling() {
   local pods
   pods=$(kubectl -n "$1" get pods -o 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="PodReadyToStartContainers")].status} {.status.containerStatuses[*].state.waiting.reason}{"\n"}{end}')

@@ -42,6 +42,20 @@ func Delay(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec) time.Duration {
 	return fault.After.Duration + time.Duration(random(fault, run).Int64N(int64(within)))
 }
 
+// When describes when a fault begins: 20s to 25s after load create starts.
+func When(fault v1alpha1.Fault) string {
+	of, at := "the loads start", formatSeconds(fault.After.Duration)
+	if fault.Load != "" {
+		of = "load " + fault.Load + " starts"
+	}
+	if within := fault.WithinOrDefault(); within > 0 {
+		at += " to " + formatSeconds(fault.After.Duration+within)
+	}
+	return at + " after " + of
+}
+
+func formatSeconds(duration time.Duration) string { return prose.Duration(duration.Round(time.Second)) }
+
 // Choose returns this many pods for a fault to affect, chosen at random from candidates; all of them
 // if there are fewer.
 func Choose(fault v1alpha1.Fault, run *v1alpha1.PerfRunSpec, candidates []corev1.Pod, count int32) []v1alpha1.FaultTarget {
@@ -91,11 +105,11 @@ func Progress(statuses []v1alpha1.RunFault, now time.Time) string {
 	for _, status := range statuses {
 		switch {
 		case now.Before(status.Due.Time):
-			return fmt.Sprintf("fault %s in %s", status.Name, prose.Duration(status.Due.Sub(now).Round(time.Second)))
+			return fmt.Sprintf("fault %s in %s", status.Name, formatSeconds(status.Due.Sub(now)))
 		case status.Begin == nil:
 			return fmt.Sprintf("fault %s is due", status.Name)
 		case now.Before(status.End.Time):
-			return fmt.Sprintf("fault %s began %s ago", status.Name, prose.Duration(now.Sub(status.Begin.Time).Round(time.Second)))
+			return fmt.Sprintf("fault %s began %s ago", status.Name, formatSeconds(now.Sub(status.Begin.Time)))
 		}
 	}
 	return ""
@@ -107,16 +121,8 @@ const settle = 5 * time.Second
 // lasts reports whether a fault changes a component until the end of the run, so that restarts
 // follow from it even after its observation.
 func lasts(fault v1alpha1.Fault) bool {
-	switch restart := fault.Restart; {
-	case restart == nil:
-		return false
-	case restart.Postgres != nil:
-		return restart.Postgres.Image != ""
-	case restart.Kafka != nil:
-		return restart.Kafka.Version != ""
-	default:
-		return restart.Image != "" || restart.Memory != nil
-	}
+	restart := fault.Restart
+	return restart != nil && (restart.NewImage() != "" || restart.Memory != nil || restart.Kafka != nil && restart.Kafka.Version != "")
 }
 
 // AllowRestarts returns how many restarts follow from faults, given the number of all restarts so

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/faults"
 )
 
 // Fault describes a fault of a scenario's runs.
@@ -22,9 +23,11 @@ type Fault struct {
 	Observe Duration `json:"observe"`
 	// Objective is the longest response time of a transaction that counts as done; 0: any.
 	Objective Duration `json:"objective,omitempty"`
+	// when describes the time.
+	when string
 }
 
-func faults(spec *v1alpha1.PerfExperimentSpec) []Fault {
+func newFaults(spec *v1alpha1.PerfExperimentSpec) []Fault {
 	var all []Fault
 	for _, scenario := range spec.Scenarios {
 		for _, fault := range scenario.Faults {
@@ -32,7 +35,7 @@ func faults(spec *v1alpha1.PerfExperimentSpec) []Fault {
 			all = append(all, Fault{
 				Scenario: scenario.Name, Name: fault.Name, Effect: fault.Effect(),
 				From: from, To: from + Duration(fault.WithinOrDefault()), Load: fault.Load, Observe: Duration(fault.ObserveOrDefault()),
-				Objective: Duration(scenario.Objective(fault.Name)),
+				Objective: Duration(scenario.Objective(fault.Name)), when: faults.When(fault),
 			})
 		}
 	}
@@ -41,13 +44,9 @@ func faults(spec *v1alpha1.PerfExperimentSpec) []Fault {
 
 // String describes the fault in a sentence.
 func (f Fault) String() string {
-	of := "the loads start"
-	if f.Load != "" {
-		of = "load " + f.Load + " starts"
-	}
-	when := fmt.Sprintf("%s after %s", f.From, of)
+	when := f.when
 	if f.To > f.From {
-		when = fmt.Sprintf("%s to %s after %s, at the same time in all arms of a block", f.From, f.To, of)
+		when += ", at the same time in all arms of a block"
 	}
 	text := fmt.Sprintf("%s: fault %s %s, %s; its cost is measured for %s", f.Scenario, f.Name, f.Effect, when, f.Observe)
 	if f.Objective > 0 {

@@ -110,7 +110,7 @@ func New(experiment *v1alpha1.PerfExperiment, system v1alpha1.System, assumed As
 	preview.WallTime = Estimate{Total: Duration(elapsed), Max: longest(spec.DesignOrDefault(), elapsed), Assumes: assumed.sentences(spec), Unknown: assumed.unknown(spec)}
 	question := analysisplan.New(spec)
 	preview.Primary, preview.MarginPercent, preview.ConfidencePercent = question.Primary, question.MarginPercent, question.ConfidencePercent
-	preview.Capacities, preview.Faults = capacities(spec, assumed.ConfigMaps), faults(spec)
+	preview.Capacities, preview.Faults = capacities(spec, assumed.ConfigMaps), newFaults(spec)
 	preview.Power = powers(spec, planned.Arms, assumed)
 	preview.Designs = designs(spec, planned.Arms, assumed)
 	if len(preview.WallTime.Unknown) > 0 {

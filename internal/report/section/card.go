@@ -250,8 +250,7 @@ func changePhrases(own []shownComparison, of verdict.Verdict) string {
 	for _, phrase := range order {
 		named = append(named, fmt.Sprintf("%s (%s)", phrase, joinAnd(deltas[phrase])))
 	}
-	named = prose.AtMost(named, few, "")
-	return joinAnd(named)
+	return joinAnd(prose.AtMost(named, few, ""))
 }
 
 // confidenceLine is one line about the reliability of the answer.
@@ -279,8 +278,7 @@ func reservations(r *Record) []string {
 	for _, doubt := range doubts(r) {
 		named = append(named, firstSentence(doubt))
 	}
-	named = prose.AtMost(named, maxReservations, "under Recommendations.")
-	return named
+	return prose.AtMost(named, maxReservations, "under Recommendations.")
 }
 
 func firstSentence(text string) string {

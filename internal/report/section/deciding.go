@@ -97,8 +97,7 @@ func metricPhrases(all []shownComparison, of verdict.Verdict) string {
 			named = append(named, c.metric.Phrase())
 		}
 	}
-	named = prose.AtMost(named, few, "")
-	return joinAnd(named)
+	return joinAnd(prose.AtMost(named, few, ""))
 }
 
 // verdictOrder is the order in which verdicts are shown.

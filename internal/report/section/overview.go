@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"perflab.dev/perflab/api/v1alpha1"
+	"perflab.dev/perflab/internal/load/faults"
 	"perflab.dev/perflab/internal/planning/arms"
 	"perflab.dev/perflab/internal/report/document"
 	"perflab.dev/perflab/internal/text/prose"
@@ -34,8 +34,8 @@ func overview(r *Record) []document.Block {
 		text += " " + r.elsewhereSentence()
 	}
 	blocks := []document.Block{document.Paragraph(text), {Table: armsTable(r)}, {Table: scenariosTable(r.scenarios)}}
-	if faults := faultsTable(r.scenarios); len(faults.Rows) > 0 {
-		blocks = append(blocks, document.Block{Table: faults})
+	if declared := faultsTable(r.scenarios); len(declared.Rows) > 0 {
+		blocks = append(blocks, document.Block{Table: declared})
 	}
 	return blocks
 }
@@ -107,20 +107,8 @@ func faultsTable(scenarios []*scenario) *document.Table {
 	for _, scenario := range scenarios {
 		for i, fault := range scenario.Faults {
 			result.Rows = append(result.Rows, document.Row{First: i == 0, Cells: slices.Concat([]document.Cell{nameCell(scenario.Name), nameCell(fault.Name)},
-				document.TextCells(capitalize(fault.Effect()), faultTime(fault), prose.Duration(fault.ObserveOrDefault())))})
+				document.TextCells(capitalize(fault.Effect()), faults.When(fault), prose.Duration(fault.ObserveOrDefault())))})
 		}
 	}
 	return result
-}
-
-// faultTime is when a fault begins: 20s to 25s after load create starts.
-func faultTime(fault v1alpha1.Fault) string {
-	of, at := "the loads start", prose.Duration(fault.After.Duration)
-	if fault.Load != "" {
-		of = "load " + fault.Load + " starts"
-	}
-	if within := fault.WithinOrDefault(); within > 0 {
-		at += " to " + prose.Duration(fault.After.Duration+within)
-	}
-	return at + " after " + of
 }
