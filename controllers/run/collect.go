@@ -364,7 +364,8 @@ func (s *scope) recordCapacity(measured map[string]results.Measured) ([]byte, er
 	s.setFault(fault)
 	if fault == nil {
 		s.status().Capacity = found
-		for _, sentence := range results.CapacityWarnings(found) {
+		load, _ := spec.Scenario.Capacity.LoadOf(spec.Scenario.Loads)
+		for _, sentence := range results.CapacityWarnings(found, load) {
 			s.warn(sentence)
 		}
 	}

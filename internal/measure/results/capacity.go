@@ -242,8 +242,9 @@ func summarizeCapacity(load v1alpha1.Load, objectives []v1alpha1.Objective, foun
 	return result, []v1alpha1.Observation{observed}, nil
 }
 
-// CapacityWarnings describe what limits a run's capacity, in one sentence each.
-func CapacityWarnings(found *v1alpha1.RunCapacity) []string {
+// CapacityWarnings describe what limits a run's capacity in the levels of a load, in one sentence
+// each.
+func CapacityWarnings(found *v1alpha1.RunCapacity, load v1alpha1.Load) []string {
 	var sentences []string
 	visited := make([]string, len(found.Levels))
 	for i, level := range found.Levels {
@@ -257,7 +258,16 @@ func CapacityWarnings(found *v1alpha1.RunCapacity) []string {
 	case v1alpha1.CapacityWithin:
 	}
 	if found.NonMonotone {
-		sentences = append(sentences, fmt.Sprintf("capacity: a higher level clearly held the objectives that a lower one did not (%s): lengthen measurement.warmUp, the steps or settle", strings.Join(visited, ", ")))
+		sentences = append(sentences, fmt.Sprintf("capacity: a higher level clearly held the objectives that a lower one did not (%s): %s", strings.Join(visited, ", "), NonMonotoneAdvice(load)))
 	}
 	return sentences
+}
+
+// NonMonotoneAdvice says what to do if lower levels of a load are worse than higher ones. Imports
+// have neither steps nor a longer warm-up.
+func NonMonotoneAdvice(load v1alpha1.Load) string {
+	if load.DataImport != nil {
+		return "early imports take longer than later ones, so plan more blocks"
+	}
+	return "lengthen measurement.warmUp, step or settle"
 }

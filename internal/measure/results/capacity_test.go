@@ -80,10 +80,23 @@ func TestCapacityOutsideTheLevels(t *testing.T) {
 			if fault != nil || found.Side != tc.side || found.Limiting != tc.limiting || found.Value == "" || len(observed) != 1 {
 				t.Fatalf("found %+v, observed %+v, fault %v", found, observed, fault)
 			}
-			if got := strings.Join(results.CapacityWarnings(found), "; "); !strings.Contains(got, tc.warning) {
+			if got := strings.Join(results.CapacityWarnings(found, v1alpha1.Load{}), "; "); !strings.Contains(got, tc.warning) {
 				t.Errorf("warnings %q, want %q", got, tc.warning)
 			}
 		})
+	}
+}
+
+// The advice on levels that are worse than higher ones names what the load has.
+func TestAdviceOnNonMonotoneLevels(t *testing.T) {
+	found := &v1alpha1.RunCapacity{NonMonotone: true, Levels: []v1alpha1.CapacityLevel{{Level: 14}, {Level: 20}}}
+	for want, load := range map[string]v1alpha1.Load{
+		"lower one did not (14, 20): lengthen measurement.warmUp, step or settle": {CheckInCheckOut: &v1alpha1.CheckInCheckOut{}},
+		"longer than later ones, so plan more blocks":                             {DataImport: &v1alpha1.DataImport{}},
+	} {
+		if got := strings.Join(results.CapacityWarnings(found, load), "; "); !strings.HasSuffix(got, want) {
+			t.Errorf("warnings %q, want %q", got, want)
+		}
 	}
 }
 

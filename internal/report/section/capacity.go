@@ -153,8 +153,9 @@ func capacityTable(_ *Record, under *scenario) []document.Block {
 		result.Rows = append(result.Rows, document.Row{Cells: cells})
 	}
 	blocks := result.Blocks()
+	load, _ := under.Capacity.LoadOf(under.Loads)
 	for _, one := range all {
-		for _, sentence := range []string{outsideSentence(one), nonMonotoneSentence(one)} {
+		for _, sentence := range []string{outsideSentence(one), nonMonotoneSentence(one, load)} {
 			if sentence != "" {
 				blocks = append(blocks, document.Paragraph(sentence))
 			}
@@ -255,12 +256,12 @@ func outsideSentence(of v1alpha1.ArmCapacity) string {
 }
 
 // nonMonotoneSentence counts runs whose lower levels were worse than higher ones.
-func nonMonotoneSentence(of v1alpha1.ArmCapacity) string {
+func nonMonotoneSentence(of v1alpha1.ArmCapacity, load v1alpha1.Load) string {
 	if of.NonMonotone == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: in %d of %s, a level clearly met the objectives above one that clearly did not, which can happen while code is still being compiled: lengthen measurement.warmUp, step or settle.",
-		of.Arm, of.NonMonotone, prose.Counted(of.Runs, "run"))
+	return fmt.Sprintf("%s: in %d of %s, a level clearly met the objectives above one that clearly did not, as while code is still being compiled: %s.",
+		of.Arm, of.NonMonotone, prose.Counted(of.Runs, "run"), results.NonMonotoneAdvice(load))
 }
 
 // objectivesSentence defines the capacity.

@@ -46,7 +46,7 @@ func resources(r *Record) []document.Block {
 		system = &r.Experiment.Spec.System
 	}
 	if onlyCapacities(r.scenarios) {
-		return []document.Block{document.Paragraph("Server CPU was measured at each level and is in the capacity tables; averages over levels would be meaningless.")}
+		return []document.Block{document.Paragraph("Servers were measured at each level: averages over levels would be meaningless. perflab report -o levels writes the values.")}
 	}
 	var blocks []document.Block
 	for _, part := range resourceParts {
