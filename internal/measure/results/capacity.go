@@ -263,10 +263,10 @@ func CapacityWarnings(found *v1alpha1.RunCapacity, load v1alpha1.Load) []string 
 	return sentences
 }
 
-// NonMonotoneAdvice says what to do if lower levels of a load are worse than higher ones. Imports
+// NonMonotoneAdvice says what to do if lower levels of a load are worse than higher ones. Batches
 // have neither steps nor a longer warm-up.
 func NonMonotoneAdvice(load v1alpha1.Load) string {
-	if load.DataImport != nil {
+	if _, isBatch := kinds.ForLoad(load).(kind.SteppedBatch); isBatch {
 		return "early imports take longer than later ones, so plan more blocks"
 	}
 	return "lengthen measurement.warmUp, step or settle"
